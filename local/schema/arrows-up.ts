@@ -171,7 +171,7 @@ export const exceptions: Exceptions = {
     {
       from: '11_admin',
       to: '12_reviews',
-      what: { 'public.reviews': 5 },
+      what: { 'public.reviews': 6 },
       why: 'Administrators decide about reviews, as about everything else that can be reported.',
     },
   ],

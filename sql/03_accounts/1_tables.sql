@@ -25,7 +25,6 @@ create table public.accounts (
   suspended_until timestamptz,
   delete_at timestamptz,
   money_at_deletion text,
-  stays_hidden boolean not null default false,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -42,9 +41,6 @@ create table public.accounts (
   constraint accounts_money_at_deletion_is_known check (
     money_at_deletion is null
     or money_at_deletion in ('refund', 'give_up') and delete_at is not null
-  ),
-  constraint accounts_hidden_by_a_lock_and_a_request check (
-    not stays_hidden or delete_at is not null
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -72,10 +68,9 @@ comment on column public.accounts.terms_version is
 comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
-comment on column public.accounts.delete_at is 'When a deletion is due, even of a locked account.';
+comment on column public.accounts.delete_at is
+  'When a deletion is due, even of a locked account. Until a sign-in cancels it nobody sees the account.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
-comment on column public.accounts.stays_hidden is
-  'Whether it was suspended or banned while its deletion was requested; a sign-in shows it again.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
   'sign in to it, and its deletion is requested after 14 days.';

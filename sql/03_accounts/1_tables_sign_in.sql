@@ -106,7 +106,8 @@ create table private.contact_messages (
   created_at timestamptz not null default now()
 );
 comment on table private.contact_messages is
-  'SMS and emails about a changed contact; retried for a day. Cleaned by private.purge_codes.';
+  'SMS and emails about a changed contact or a requested deletion; retried for a day. Cleaned by '
+  'private.purge_codes.';
 comment on column private.contact_messages.sent_to is 'A current or former phone or email.';
 create index contact_messages_account_idx on private.contact_messages (account_id);
 create index contact_messages_due_idx on private.contact_messages (due_at);

@@ -10,7 +10,7 @@ comment on function private.is_locked is
 
 create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
-  return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
+  return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
   'Whether an account may act and others see it. Only this function decides it.';
 

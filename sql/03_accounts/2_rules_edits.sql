@@ -17,21 +17,18 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account that is locked while a deletion is requested stays hidden until the person signs in.
-  new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use, and sets stays_hidden. A lock does not cancel a '
-  'requested deletion.';
+  'Clears columns that the new state does not use. A lock does not cancel a requested deletion.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Runs before accounts_take_what_follows, which reads stays_hidden.';
+  'Runs before accounts_take_what_follows, which reads delete_at.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')

@@ -89,16 +89,15 @@ comment on function private.before_state_change is 'Locks the rows that depend o
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
-    -- Requesting or cancelling a deletion does not change what others see.
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
     or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
-  'Runs after accounts_abide_by_their_state, which sets stays_hidden.';
+  'Runs after accounts_abide_by_their_state, which sets delete_at.';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)

@@ -48,11 +48,13 @@ begin
     where accounts.id = account.id;
   end if;
   -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
-  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
+  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata'
+    || case when account.delete_at is null then '{}' else '{"deletion_cancelled":true}' end::jsonb);
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers. A token '
+  'that cancelled a requested deletion says so (deletion_cancelled).';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''

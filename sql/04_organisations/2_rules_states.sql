@@ -176,7 +176,7 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked. Requesting a deletion, for example, hides none.
+    -- Pages that do not change are not locked.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
@@ -186,7 +186,7 @@ comment on function private.sync_organisations is 'Shows or hides the pages as t
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
   )
   execute function private.sync_organisations();

@@ -37,8 +37,8 @@ comment on function private.on_owner_account is
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
   )
   execute function private.on_owner_account();
 

@@ -71,7 +71,7 @@ begin
   return query
   select admins.account_id from public.admins
   join public.accounts on accounts.id = admins.account_id
-  where private.may_act(accounts) and accounts.delete_at is null;
+  where private.may_act(accounts);
 end
 $$;
 

@@ -31,6 +31,14 @@ begin
         select from public.participants as own
         join public.participants as others on others.conversation_id = own.conversation_id
         where own.identity_id = viewer_identity_id and others.identity_id = target_id
+      ) and not exists (
+        select from public.leads
+        where (leads.identity_id, leads.owner_identity_id)
+          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
+      ) and not exists (
+        select from public.reviews
+        where (reviews.author_identity_id, reviews.subject_identity_id)
+          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
       ) then
         perform private.refuse(404, 'identity_not_found');
       end if;

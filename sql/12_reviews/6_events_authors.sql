@@ -75,7 +75,8 @@ comment on function private.on_author_account_changed is 'Updates the reviews by
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden, private.is_proven(old))
-      is distinct from (new.status, new.suspended_until, new.stays_hidden, private.is_proven(new))
+    (old.status, old.suspended_until, old.delete_at is null, private.is_proven(old))
+      is distinct from
+        (new.status, new.suspended_until, new.delete_at is null, private.is_proven(new))
   )
   execute function private.on_author_account_changed();

@@ -104,7 +104,8 @@ begin
   end if;
   loop
     -- Messages are frequent, so a notification takes only one read and one write.
-    select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
+    select kinds as kind, accounts.language, accounts.status, accounts.delete_at,
+      account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
     from private.notification_kinds as kinds
@@ -116,7 +117,10 @@ begin
       and unread.identity_id is not distinct from make_notification.identity_id
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
-    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted')
+      -- While its deletion is requested an account is told of that, of money and of its safety alone.
+      or known.delete_at is not null and (known.kind).category <> 'billing'
+        and kind !~ '^(security|deletion)_|^system$' then
       return null;
     end if;
 

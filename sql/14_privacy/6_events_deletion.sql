@@ -1,3 +1,33 @@
+create function private.on_deletion_asked() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.delete_at is null then
+    perform private.notify(new.id, null, 'deletion_cancelled', null);
+  else
+    insert into private.contact_messages (account_id, sent_to, body)
+    select new.id, contact.value,
+      'طُلب حذف حسابك ويُحذف بعد 14 يوماً. إن لم تطلبه فسجّل الدخول لإلغائه'
+    from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)
+    where contact.value is not null;
+    perform private.notify(new.id, null, 'deletion_requested', null);
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_deletion_asked is
+  'Tells the account that its deletion was requested, also by its proven phone and email, or '
+  'cancelled.';
+
+create trigger accounts_tell_of_their_deletion
+  after update of delete_at on public.accounts
+  for each row when (
+    (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
+  )
+  execute function private.on_deletion_asked();
+comment on trigger accounts_tell_of_their_deletion on public.accounts is
+  'Runs after the triggers that end the sessions and hide the account.';
+
 create function private.forget_traces() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -1936,7 +1936,6 @@ create table public.accounts (
   suspended_until timestamptz,
   delete_at timestamptz,
   money_at_deletion text,
-  stays_hidden boolean not null default false,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -1953,9 +1952,6 @@ create table public.accounts (
   constraint accounts_money_at_deletion_is_known check (
     money_at_deletion is null
     or money_at_deletion in ('refund', 'give_up') and delete_at is not null
-  ),
-  constraint accounts_hidden_by_a_lock_and_a_request check (
-    not stays_hidden or delete_at is not null
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -1983,10 +1979,9 @@ comment on column public.accounts.terms_version is
 comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
-comment on column public.accounts.delete_at is 'When a deletion is due, even of a locked account.';
+comment on column public.accounts.delete_at is
+  'When a deletion is due, even of a locked account. Until a sign-in cancels it nobody sees the account.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
-comment on column public.accounts.stays_hidden is
-  'Whether it was suspended or banned while its deletion was requested; a sign-in shows it again.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
   'sign in to it, and its deletion is requested after 14 days.';
@@ -2312,7 +2307,8 @@ create table private.contact_messages (
   created_at timestamptz not null default now()
 );
 comment on table private.contact_messages is
-  'SMS and emails about a changed contact; retried for a day. Cleaned by private.purge_codes.';
+  'SMS and emails about a changed contact or a requested deletion; retried for a day. Cleaned by '
+  'private.purge_codes.';
 comment on column private.contact_messages.sent_to is 'A current or former phone or email.';
 create index contact_messages_account_idx on private.contact_messages (account_id);
 create index contact_messages_due_idx on private.contact_messages (due_at);
@@ -2504,7 +2500,7 @@ comment on function private.is_locked is
 
 create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
-  return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
+  return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
   'Whether an account may act and others see it. Only this function decides it.';
 
@@ -3083,21 +3079,18 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
-  -- An account that is locked while a deletion is requested stays hidden until the person signs in.
-  new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use, and sets stays_hidden. A lock does not cancel a '
-  'requested deletion.';
+  'Clears columns that the new state does not use. A lock does not cancel a requested deletion.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Runs before accounts_take_what_follows, which reads stays_hidden.';
+  'Runs before accounts_take_what_follows, which reads delete_at.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -3453,16 +3446,15 @@ comment on function private.before_state_change is 'Locks the rows that depend o
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
-    -- Requesting or cancelling a deletion does not change what others see.
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
     or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
-  'Runs after accounts_abide_by_their_state, which sets stays_hidden.';
+  'Runs after accounts_abide_by_their_state, which sets delete_at.';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
@@ -6318,11 +6310,13 @@ begin
     where accounts.id = account.id;
   end if;
   -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
-  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
+  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata'
+    || case when account.delete_at is null then '{}' else '{"deletion_cancelled":true}' end::jsonb);
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers. A token '
+  'that cancelled a requested deletion says so (deletion_cancelled).';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''
@@ -7347,7 +7341,7 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked. Requesting a deletion, for example, hides none.
+    -- Pages that do not change are not locked.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
@@ -7357,8 +7351,8 @@ comment on function private.sync_organisations is 'Shows or hides the pages as t
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
   )
   execute function private.sync_organisations();
 
@@ -15789,8 +15783,8 @@ comment on function private.on_owner_account is
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
   )
   execute function private.on_owner_account();
 
@@ -16699,8 +16693,8 @@ comment on function private.on_saver_account is
 create trigger accounts_count_their_favorites
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden)
-      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    (old.status, old.suspended_until, old.delete_at is null)
+      is distinct from (new.status, new.suspended_until, new.delete_at is null)
   )
   execute function private.on_saver_account();
 
@@ -25870,7 +25864,7 @@ begin
   return query
   select admins.account_id from public.admins
   join public.accounts on accounts.id = admins.account_id
-  where private.may_act(accounts) and accounts.delete_at is null;
+  where private.may_act(accounts);
 end
 $$;
 
@@ -26493,6 +26487,14 @@ begin
         select from public.participants as own
         join public.participants as others on others.conversation_id = own.conversation_id
         where own.identity_id = viewer_identity_id and others.identity_id = target_id
+      ) and not exists (
+        select from public.leads
+        where (leads.identity_id, leads.owner_identity_id)
+          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
+      ) and not exists (
+        select from public.reviews
+        where (reviews.author_identity_id, reviews.subject_identity_id)
+          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
       ) then
         perform private.refuse(404, 'identity_not_found');
       end if;
@@ -30334,8 +30336,9 @@ comment on function private.on_author_account_changed is 'Updates the reviews by
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.stays_hidden, private.is_proven(old))
-      is distinct from (new.status, new.suspended_until, new.stays_hidden, private.is_proven(new))
+    (old.status, old.suspended_until, old.delete_at is null, private.is_proven(old))
+      is distinct from
+        (new.status, new.suspended_until, new.delete_at is null, private.is_proven(new))
   )
   execute function private.on_author_account_changed();
 
@@ -31408,7 +31411,8 @@ begin
   end if;
   loop
     -- Messages are frequent, so a notification takes only one read and one write.
-    select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
+    select kinds as kind, accounts.language, accounts.status, accounts.delete_at,
+      account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
     from private.notification_kinds as kinds
@@ -31420,7 +31424,10 @@ begin
       and unread.identity_id is not distinct from make_notification.identity_id
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
-    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted')
+      -- While its deletion is requested an account is told of that, of money and of its safety alone.
+      or known.delete_at is not null and (known.kind).category <> 'billing'
+        and kind !~ '^(security|deletion)_|^system$' then
       return null;
     end if;
 
@@ -33475,6 +33482,36 @@ grant execute on function private.request_deletion to backend;
 
 -- sql/14_privacy/6_events_deletion.sql
 
+create function private.on_deletion_asked() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.delete_at is null then
+    perform private.notify(new.id, null, 'deletion_cancelled', null);
+  else
+    insert into private.contact_messages (account_id, sent_to, body)
+    select new.id, contact.value,
+      'طُلب حذف حسابك ويُحذف بعد 14 يوماً. إن لم تطلبه فسجّل الدخول لإلغائه'
+    from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)
+    where contact.value is not null;
+    perform private.notify(new.id, null, 'deletion_requested', null);
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_deletion_asked is
+  'Tells the account that its deletion was requested, also by its proven phone and email, or '
+  'cancelled.';
+
+create trigger accounts_tell_of_their_deletion
+  after update of delete_at on public.accounts
+  for each row when (
+    (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
+  )
+  execute function private.on_deletion_asked();
+comment on trigger accounts_tell_of_their_deletion on public.accounts is
+  'Runs after the triggers that end the sessions and hide the account.';
+
 create function private.forget_traces() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -34924,6 +34961,10 @@ with listed as (
       'إيقاف حساب معلن', 'Identity suspended'),
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
+    ('deletion_requested', 'account', 'sessions', true, false, true,
+      'طلب حذف الحساب', 'Deletion requested'),
+    ('deletion_cancelled', 'account', 'sessions', true, false, true,
+      'إلغاء حذف الحساب', 'Deletion cancelled'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
     -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
@@ -35082,6 +35123,13 @@ from (values
   ('identity_restored', null,
     'رُفع الإيقاف عن هويتك', 'يمكنك استخدام «{name}» من جديد',
     'Your identity is back', 'You can act as “{name}” again'),
+  ('deletion_requested', null,
+    'طُلب حذف حسابك', 'طُلب حذف حسابك في {at}، فاختفى عن الآخرين. تسجيل الدخول خلال 14 يوماً يلغي الحذف',
+    'The deletion of your account was requested',
+    'It was requested on {at}, and nobody sees the account any more. A sign-in within 14 days cancels it'),
+  ('deletion_cancelled', null,
+    'أُلغي حذف حسابك', 'سجّلت الدخول في {at} فأُلغي طلب حذف حسابك وعاد كل شيء كما كان',
+    'Your account stays', 'The sign-in on {at} cancelled the requested deletion, and all is as it was'),
   ('review_new', null,
     'تقييم جديد', 'وصلك تقييم من {name}: {rating|نجمة واحدة|نجمتان|نجوم|نجمة}',
     'New review', '{name} reviewed you: {rating|one star|stars}'),

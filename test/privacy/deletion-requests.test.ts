@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import { database, guest, inboxOf, signIn, signUp } from '../support/client.ts'
+import { database, guest, inboxOf, type Person, signIn, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
+import { openConversation, postMessage } from '../support/conversations.ts'
+import { insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { actAs } from '../support/identities.ts'
 import { refusal } from '../support/problems.ts'
-import { drain } from '../support/jobs.ts'
+import { drain, runJobs } from '../support/jobs.ts'
+import { publishListing } from '../support/listings.ts'
 import {
   alarmsAbout,
   createCharge,
@@ -11,8 +15,9 @@ import {
   topUpInvoice,
   walletOf,
 } from '../support/money.ts'
-import { notificationsOf } from '../support/notifications.ts'
+import { notificationsOf, notify } from '../support/notifications.ts'
 import { signUpAdmin } from '../support/admins.ts'
+import { waitUntil } from '../support/wait.ts'
 import { logIn, wrong } from '../accounts/password-requests.ts'
 
 test('requesting deletion signs out, and signing in again cancels it', async () => {
@@ -42,6 +47,81 @@ test('requesting deletion signs out, and signing in again cancels it', async () 
   )
   expect(rows).toEqual([{ status: 'active', delete_at: null }])
   expect((await again.get('/auth/me')).body.user.id).toBe(person.id)
+})
+
+test('from the request on nothing of the account is public, until a sign-in says that it is back', async () => {
+  const [person, friend] = [await signUpByPhone(), await signUp('هند المطيري')]
+  await proveEmail(friend)
+  const office = await insertOrganisation(person.id, 'office')
+  const { id: ofOffice } = (await actAs(person, office), await publishListing(person))
+  const { id: listing } = (await actAs(person, person.identityId), await publishListing(person))
+  const { id: conversation } = await openConversation(friend, { propertyId: listing, message: 'متاح؟' })
+  const talk = await openConversation(person, { identityId: friend.identityId, message: 'أهلاً' })
+  expect(await postMessage(friend, talk.id)).toMatchObject({ status: 201 })
+  expect(await person.post('/reviews', { identityId: friend.identityId, rating: 5 }))
+    .toMatchObject({ status: 201 })
+
+  const open = async () =>
+    await Promise.all([
+      guest.get(`/properties/${listing}`),
+      guest.get(`/properties/${ofOffice}`),
+      guest.get(`/office/${office}`),
+      guest.get(`/advertisers/${person.identityId}`),
+      friend.post(`/properties/${listing}/contact`, { kind: 'call' }),
+    ].map(async (reply) => (await reply).status))
+  const reviews = async () => (await guest.get(`/reviews?identityId=${friend.identityId}`)).body.count
+  const write = () => postMessage(friend, conversation, 'هل ما زال متاحاً؟')
+  expect(await open()).toEqual([200, 200, 200, 200, 200])
+  expect(await reviews()).toBe(1)
+
+  expect(await person.post('/auth/me/delete', { password: person.password }))
+    .toMatchObject({ status: 202 })
+  expect(await open()).toEqual([404, 404, 404, 404, 404])
+  expect(await reviews()).toBe(0)
+  expect(await write()).toMatchObject({ status: 403 })
+  // Whoever talked to it, asked for its number or reviewed it can report it still.
+  const report = (by: Person, targetId: string) =>
+    by.post('/reports', { targetType: 'identity', targetId, reason: 'fraud' })
+  expect(await report(friend, person.identityId)).toMatchObject({ status: 201 })
+  expect(await report(friend, office)).toMatchObject(refusal(404, 'identity_not_found'))
+  await database().query(
+    `insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+     values ($1, $2, $3, 'call')`,
+    [ofOffice, office, friend.identityId],
+  )
+  expect(await report(friend, office)).toMatchObject({ status: 201 })
+
+  const { status, body } = await guest.post('/auth/login', {
+    identifier: person.identifier,
+    password: person.password,
+  })
+  expect([status, body.deletionCancelled]).toEqual([200, true])
+  expect(await open()).toEqual([200, 200, 200, 200, 200])
+  expect(await reviews()).toBe(1)
+  expect(await write()).toMatchObject({ status: 201 })
+  const next = await guest.post('/auth/refresh', { refreshToken: body.refreshToken })
+  expect(next.body).not.toHaveProperty('deletionCancelled')
+})
+
+test('who asks for a deletion is told wherever a message comes, and of nothing but that', async () => {
+  const person = await signUpByPhone()
+  const { identifier, password } = person
+  await person.post('/auth/me/delete', { password })
+  await waitUntil('the SMS', async () => {
+    await runJobs()
+    return (await inboxOf(identifier)).some(({ body }) => body.includes('حذف حسابك'))
+  })
+  const [{ body }] = (await inboxOf(identifier)).filter(({ body }) => body.includes('حذف حسابك'))
+  expect(body.length).toBeLessThanOrEqual(70)
+  // An administrator's decision, and money that comes back.
+  await notify(person, 'listing_restored', { titleAr: 'شقة', status: 'active' })
+  await notify(person, 'refund', { number: 'INV-1', amount: 5, to: 'wallet' })
+  const again = await signIn(identifier, password)
+  const kinds = (await notificationsOf(again)).map(({ kind }) => kind)
+  expect(kinds).toEqual(
+    expect.arrayContaining(['deletion_requested', 'refund', 'deletion_cancelled']),
+  )
+  expect(kinds).not.toContain('listing_restored')
 })
 
 test('a code for a deletion is sent to who is signed in, and to nobody else', async () => {

@@ -39,7 +39,7 @@ const everything = `
   left join public.vocabularies as usages
     on usages.vocabulary = 'usage' and usages.code = properties.usage
   where properties.status = 'active' and identities.status = 'active'
-    and accounts.status = 'active' and not accounts.stays_hidden`
+    and accounts.status = 'active' and accounts.delete_at is null`
 
 export const categories: Record<string, string> = {
   standard: `type in ('SALE', 'RENT') and (ends_at is null or ends_at <= now())`,

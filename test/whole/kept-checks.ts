@@ -64,7 +64,7 @@ export const kept: Invariant[] = [
       join public.accounts a on a.id = i.account_id
       where o.type <> i.type
         or o.listed <> (
-          o.verified and i.status = 'active' and a.status = 'active' and not a.stays_hidden
+          o.verified and i.status = 'active' and a.status = 'active' and a.delete_at is null
         )
         or o.active_listings_count <> (
           select count(*) from public.properties p where p.owner_identity_id = i.id and p.listed

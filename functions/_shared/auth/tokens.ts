@@ -94,6 +94,7 @@ const capacity = 20_000
 
 /** Returns the caller of a token that Auth has just issued to us, which needs no verification. */
 export const callerOfIssued = (token: string) => callerIn(token, decodeJwt(token))
+export const cancelledDeletion = (token: string) => decodeJwt(token).deletion_cancelled === true
 
 /** Reads the Authorization header. Never throws: `ignored` is the reason why a token is not accepted. */
 export function callerOf(authorization: string | undefined): Caller | Promise<Caller> {

@@ -20,6 +20,8 @@ export const notificationKinds = [
   'identity_rejected',
   'identity_suspended',
   'identity_restored',
+  'deletion_requested',
+  'deletion_cancelled',
   'review_new',
   'security_login',
   'security_password',

@@ -116,6 +116,9 @@ export const Session = z
     tokenType: z.literal('bearer'),
     expiresIn: Count.describe('Seconds for which the access token is still good.'),
     expiresAt: Time.describe('When the access token ends.'),
+    deletionCancelled: z.literal(true).optional().describe(
+      'There if this sign-in took back a deletion of the account that was asked for.',
+    ),
     ...Me.shape,
   })
   .openapi('Session', { description: 'The tokens of a sign-in, and who has signed in.' })

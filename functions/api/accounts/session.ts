@@ -5,7 +5,7 @@ import {
   type SignInDenied,
   type Tokens,
 } from '../../_shared/auth/supabase-auth.ts'
-import { callerOfIssued } from '../../_shared/auth/tokens.ts'
+import { callerOfIssued, cancelledDeletion } from '../../_shared/auth/tokens.ts'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { type BackendCall, call } from '../../_shared/database/db.ts'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
@@ -35,6 +35,7 @@ export async function sessionBody(
     tokenType: 'bearer',
     expiresIn: tokens.expires_in,
     expiresAt: new Date(tokens.expires_at * 1000).toISOString(),
+    deletionCancelled: cancelledDeletion(tokens.access_token) || undefined,
   })
   return `${head.slice(0, -1)},${who.slice(1)}`
 }

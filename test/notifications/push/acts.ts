@@ -186,6 +186,16 @@ const acts: Act[] = [
     what: 'the end of the suspension of her company',
     does: async () => await decideOn(await insertOrganisation(sara.id), 'suspend', 'restore'),
   },
+  ...['requested', 'cancelled'].map((what) => ({
+    kind: `deletion_${what}`,
+    what: `a deletion that is ${what}`,
+    does: async () => {
+      const { identifier, password } = sara
+      done(await sara.post('/auth/me/delete', { password }))
+      Object.assign(sara, await signIn(identifier, password))
+    },
+    pushes: 0, // the request has ended the session of the device
+  })),
   {
     kind: 'review_new',
     what: 'a review',
@@ -337,6 +347,7 @@ testLocally.each(acts)('$what is told in the list and by push', async (act) => {
   await does()
   const { titleAr, bodyAr, titleEn, bodyEn, data } = await waitForNotification(sara, kind)
   for (const text of [titleAr, bodyAr, titleEn, bodyEn]) expect(text).toMatch(/^[^{}]+$/)
+  if (pushes === 0) return
   const sent = () => fcm.sentTo(pushToken).filter((push) => push.data.kind === kind)
   await waitUntil('it is sent', async () => {
     await sendPushes()
