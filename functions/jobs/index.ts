@@ -62,6 +62,7 @@ const sqlJobs: BackendFunction[] = [
   'purge_views',
   'purge_void_lines',
   'forget_payouts',
+  'warn_expiring_licences',
   'warn_expiring_listings',
 ]
 

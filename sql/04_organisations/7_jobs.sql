@@ -1,6 +1,9 @@
 create function private.expire_licence(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
+declare
+  hidden integer;
+  expired public.identities;
 begin
   -- An account that is locked, for example by a renewal, is skipped and left to the next run.
   perform from public.accounts
@@ -19,12 +22,22 @@ begin
   if not found then
     return false;
   end if;
+  select organisations.active_listings_count into hidden from public.organisations
+  where organisations.identity_id = expire_licence.identity_id;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
     and organisations.identity_id = identities.id and identities.status = 'active'
-    and private.licence_is_over(organisations);
-  return found;
+    and private.licence_is_over(organisations)
+  returning identities.* into expired;
+  if expired.id is null then
+    return false;
+  end if;
+  -- An account cannot act as an expired identity, so the individual one is notified.
+  perform private.notify(expired.account_id, private.individual_of(expired.account_id),
+    'licence_expired', expired.id,
+    jsonb_build_object('name', expired.display_name, 'count', hidden));
+  return true;
 end
 $$;
 
@@ -41,7 +54,8 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.expire_licences is 'Job: expires identities whose licence has expired.';
+comment on function private.expire_licences is
+  'Job: expires identities whose licence has expired, and tells their accounts once.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer

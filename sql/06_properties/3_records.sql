@@ -162,6 +162,14 @@ begin
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
+          case when not own.is_mine then null
+            when properties.status = 'suspended' then 'administrator'
+            when not properties.owner_active then (
+              select case identities.status
+                when 'expired' then 'licence' when 'suspended' then 'administrator' end
+              from public.identities where identities.id = properties.owner_identity_id
+            )
+          end as "hiddenBy",
           case when own.is_mine then properties.pending_changes end as "pendingChanges",
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,

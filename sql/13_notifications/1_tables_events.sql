@@ -46,3 +46,14 @@ comment on column private.expiry_warnings.expires_at is
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
+
+create table private.licence_warnings (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  licence_expires_on date not null,
+  days integer not null
+);
+comment on table private.licence_warnings is
+  'The last warning about the end of a licence. Deleted with the identity.';
+comment on column private.licence_warnings.days is 'How many days before the end: 30, 7 or 0.';
+alter table private.licence_warnings enable row level security;
+create policy "nobody but functions of their owner" on private.licence_warnings using (false);

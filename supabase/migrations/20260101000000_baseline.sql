@@ -7838,6 +7838,9 @@ grant execute on function
 create function private.expire_licence(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
+declare
+  hidden integer;
+  expired public.identities;
 begin
   -- An account that is locked, for example by a renewal, is skipped and left to the next run.
   perform from public.accounts
@@ -7856,12 +7859,22 @@ begin
   if not found then
     return false;
   end if;
+  select organisations.active_listings_count into hidden from public.organisations
+  where organisations.identity_id = expire_licence.identity_id;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
     and organisations.identity_id = identities.id and identities.status = 'active'
-    and private.licence_is_over(organisations);
-  return found;
+    and private.licence_is_over(organisations)
+  returning identities.* into expired;
+  if expired.id is null then
+    return false;
+  end if;
+  -- An account cannot act as an expired identity, so the individual one is notified.
+  perform private.notify(expired.account_id, private.individual_of(expired.account_id),
+    'licence_expired', expired.id,
+    jsonb_build_object('name', expired.display_name, 'count', hidden));
+  return true;
 end
 $$;
 
@@ -7878,7 +7891,8 @@ as $$
     limit 100
   ), true)
 $$;
-comment on function private.expire_licences is 'Job: expires identities whose licence has expired.';
+comment on function private.expire_licences is
+  'Job: expires identities whose licence has expired, and tells their accounts once.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
@@ -13988,6 +14002,14 @@ begin
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
+          case when not own.is_mine then null
+            when properties.status = 'suspended' then 'administrator'
+            when not properties.owner_active then (
+              select case identities.status
+                when 'expired' then 'licence' when 'suspended' then 'administrator' end
+              from public.identities where identities.id = properties.owner_identity_id
+            )
+          end as "hiddenBy",
           case when own.is_mine then properties.pending_changes end as "pendingChanges",
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,
@@ -30511,6 +30533,17 @@ create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
 
+create table private.licence_warnings (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  licence_expires_on date not null,
+  days integer not null
+);
+comment on table private.licence_warnings is
+  'The last warning about the end of a licence. Deleted with the identity.';
+comment on column private.licence_warnings.days is 'How many days before the end: 30, 7 or 0.';
+alter table private.licence_warnings enable row level security;
+create policy "nobody but functions of their owner" on private.licence_warnings using (false);
+
 -- sql/13_notifications/1_tables_push.sql
 
 -- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device, leased for a
@@ -32450,6 +32483,75 @@ $$;
 comment on function private.warn_expiring_listings is
   'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
 
+create function private.licence_warning(licence_expires_on date) returns integer
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  days constant integer := licence_expires_on - (now() at time zone 'Asia/Kuwait')::date;
+begin
+  return case when days between 8 and 30 then 30 when days between 1 and 7 then 7
+    when days = 0 then 0 end;
+end
+$$;
+comment on function private.licence_warning is 'The warning that is due (30, 7 or 0 days), or null.';
+
+create function private.warn_expiring_licence(identity_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+declare
+  licence record;
+begin
+  select identities.account_id, identities.display_name, organisations.licence_expires_on,
+    private.licence_warning(organisations.licence_expires_on) as due
+  into licence
+  from public.organisations
+  join public.identities on identities.id = organisations.identity_id
+  where organisations.identity_id = warn_expiring_licence.identity_id and organisations.active;
+  if licence.due is null then
+    return false;
+  end if;
+  insert into private.licence_warnings as before (identity_id, licence_expires_on, days)
+  values (warn_expiring_licence.identity_id, licence.licence_expires_on, licence.due)
+  on conflict on constraint licence_warnings_pkey
+    do update set licence_expires_on = excluded.licence_expires_on, days = excluded.days
+    where before.licence_expires_on <> excluded.licence_expires_on or before.days > excluded.days;
+  if not found then
+    return false; -- another run of the job has written the warning
+  end if;
+  perform private.notify(licence.account_id, identity_id, 'licence_expiring', identity_id,
+    jsonb_build_object('at', clock_timestamp(), 'name', licence.display_name, 'days',
+      licence.licence_expires_on - (now() at time zone 'Asia/Kuwait')::date));
+  return true;
+end
+$$;
+
+create function private.warn_expiring_licences() returns bigint
+  language sql
+  security definer -- reads everybody's organisations
+  set search_path = ''
+as $$
+  select private.for_each('warn_expiring_licence', array(
+    select organisations.identity_id::text from public.organisations
+    join public.identities on identities.id = organisations.identity_id
+    where organisations.active
+      and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
+      and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
+      -- Who has sent a later date waits for an admin.
+      and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
+      and not exists (
+        select from private.licence_warnings
+        where licence_warnings.identity_id = organisations.identity_id
+          and licence_warnings.licence_expires_on = organisations.licence_expires_on
+          and licence_warnings.days <= private.licence_warning(organisations.licence_expires_on)
+      )
+      and not private.failed_recently('warn_expiring_licence', organisations.identity_id::text)
+    order by organisations.licence_expires_on
+    limit 500
+  ))
+$$;
+comment on function private.warn_expiring_licences is
+  'Job: warns companies and offices 30 and 7 days before their licence ends, and on the last day.';
+
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''
 as $$
@@ -32486,7 +32588,7 @@ comment on function private.purge_notification_events is
   'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
-  private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events
+  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications, private.purge_notification_events
   to backend;
 
 -- sql/13_notifications/7_jobs_fan_out.sql
@@ -34961,6 +35063,10 @@ with listed as (
       'إيقاف حساب معلن', 'Identity suspended'),
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
+    ('licence_expiring', 'account', 'identity', true, true, false,
+      'ترخيص على وشك الانتهاء', 'Licence about to end'),
+    ('licence_expired', 'account', 'identity', true, false, false,
+      'ترخيص منتهٍ', 'Licence ended'),
     ('deletion_requested', 'account', 'sessions', true, false, true,
       'طلب حذف الحساب', 'Deletion requested'),
     ('deletion_cancelled', 'account', 'sessions', true, false, true,
@@ -35123,6 +35229,23 @@ from (values
   ('identity_restored', null,
     'رُفع الإيقاف عن هويتك', 'يمكنك استخدام «{name}» من جديد',
     'Your identity is back', 'You can act as “{name}” again'),
+  ('licence_expiring', '$.days == 0',
+    'ينتهي ترخيصك اليوم',
+    'اليوم آخر يوم في ترخيص «{name}». أرسل التاريخ الجديد مع صورة الترخيص اليوم لتبقى ظاهرة',
+    'Your licence ends today',
+    'Today is the last day of the licence of “{name}”. Send the new date with its paper today to stay '
+      'visible'),
+  ('licence_expiring', null,
+    'ترخيصك على وشك الانتهاء',
+    'ينتهي ترخيص «{name}» خلال {days|يوم|يومين|أيام|يوماً}. أرسل التاريخ الجديد مع صورة الترخيص لتبقى ظاهرة',
+    'Your licence is about to end',
+    'The licence of “{name}” ends in {days|a day|days}. Send the new date with its paper to stay visible'),
+  ('licence_expired', null,
+    'انتهى ترخيصك',
+    'انتهى ترخيص «{name}» فلم تعد ظاهرة هي وإعلاناتها ({count}). أرسل التاريخ الجديد مع صورة الترخيص لتعود',
+    'Your licence has ended',
+    'The licence of “{name}” has ended: it is not shown, nor are its listings ({count}). Send the new '
+      'date with its paper and they come back'),
   ('deletion_requested', null,
     'طُلب حذف حسابك', 'طُلب حذف حسابك في {at}، فاختفى عن الآخرين. تسجيل الدخول خلال 14 يوماً يلغي الحذف',
     'The deletion of your account was requested',

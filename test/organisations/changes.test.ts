@@ -9,7 +9,7 @@ import { actAs, setStatus } from '../support/identities.ts'
 import { drain } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
-import { kuwaitDay, say } from './directory.ts'
+import { endLicence, kuwaitDay } from './directory.ts'
 
 let admin: Person
 let owner: Person
@@ -126,7 +126,7 @@ test('a change is decided in Studio, with its papers, and goes on after a suspen
 
 test('a later date waits, five years ahead at most; an earlier one holds at once', async () => {
   const [past, ahead, later] = [await kuwaitDay(-1), await kuwaitDay(100), await kuwaitDay(400)]
-  await say(company, { licence_expires_on: await kuwaitDay(200) })
+  await endLicence(company, 200)
   expect(await change({ licenceExpiresOn: later }))
     .toMatchObject({ body: { status: 'active', pendingChanges: { licenceExpiresOn: later } } })
   for (const tooFar of [await kuwaitDay(6 * 366), '9999-12-31']) {
@@ -155,11 +155,11 @@ test('a licence does not end before a live auction, and a day after it', async (
 test('a renewal that was sent with its paper in time keeps the licence for 7 days', async () => {
   const later = await kuwaitDay(365)
   const expire = async (days: number) => {
-    await say(company, { licence_expires_on: await kuwaitDay(-days) })
+    await endLicence(company, -days)
     await drain('expire_licences')
     return (await own()).status
   }
-  await say(company, { licence_expires_on: await kuwaitDay(0) })
+  await endLicence(company, 0)
   await change({ licenceExpiresOn: later })
   const { id } = await sendDocument(owner, company)
   expect(await expire(7)).toBe('active')
@@ -174,11 +174,57 @@ test('a renewal without a paper that nobody has decided about keeps no licence',
   const { id } = await sendDocument(owner, company)
   await change({ nameAr: next })
   await decide('approve', { documentIds: [id] })
-  await say(company, { licence_expires_on: await kuwaitDay(0) })
+  await endLicence(company, 0)
   await change({ licenceExpiresOn: await kuwaitDay(365) })
-  await say(company, { licence_expires_on: await kuwaitDay(-1) })
+  await endLicence(company, -1)
   await drain('expire_licences')
   expect(await own()).toMatchObject({ status: 'expired', pendingChanges: {} })
   expect(await decide('reject', { documentIds: [id] })).toMatchObject({ body: { status: 'expired' } })
   expect(await own()).toMatchObject({ statusReason: reason, pendingChanges: null })
+})
+
+test('an end of a licence is told 30 and 7 days before, on the day and once it is over', async () => {
+  await actAs(owner, company)
+  const listing = (await publishListing(owner)).id
+  const kindsAfter = async (days: number) => {
+    await endLicence(company, days)
+    for (const job of ['warn_expiring_licences', 'expire_licences']) await drain(job)
+    await owner.post('/notifications/read-all')
+    return (await told()).map(([kind]: [string]) => kind)
+  }
+  const warned = (times: number) => Array(times).fill('licence_expiring')
+  expect(await kindsAfter(31)).toEqual([])
+  expect(await kindsAfter(30)).toEqual(warned(1))
+  // Each row is about this date; here the date moves instead of the clock, so the row moves, too.
+  const later = (days: number) =>
+    database().query(
+      `update private.licence_warnings
+       set licence_expires_on = (now() at time zone 'Asia/Kuwait')::date + $2::integer
+       where identity_id = $1`,
+      [company, days],
+    )
+  await later(8)
+  expect(await kindsAfter(8)).toEqual(warned(1))
+  await later(7)
+  expect(await kindsAfter(7)).toEqual(warned(2))
+  await later(0)
+  expect(await kindsAfter(0)).toEqual(warned(3))
+  expect(await kindsAfter(0)).toEqual(warned(3))
+  expect(await kindsAfter(-1)).toEqual(['licence_expired', ...warned(3)])
+  expect((await told())[0]).toEqual(['licence_expired', expect.stringContaining('(1)')])
+  const { identities } = (await owner.get('/auth/me/export')).body
+  const [record] = identities.find(({ identity }: { identity: { id: string } }) =>
+    identity.id === company
+  ).listings
+  expect(record).toMatchObject({ id: listing, status: 'active', hiddenBy: 'licence' })
+})
+
+test('nobody is reminded who has sent a later date, or may not act', async () => {
+  const paused = await insertOrganisation(owner.id)
+  await setStatus(paused, 'suspended')
+  await endLicence(company, 5)
+  await endLicence(paused, 5)
+  await change({ licenceExpiresOn: await kuwaitDay(365) })
+  await drain('warn_expiring_licences')
+  expect((await told()).map(([kind]: [string]) => kind)).toEqual(['identity_suspended'])
 })

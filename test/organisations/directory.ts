@@ -18,6 +18,10 @@ export async function kuwaitDay(days: number): Promise<string> {
   return rows[0].day
 }
 
+/** Sets the last day of a licence, so many days from today. */
+export const endLicence = async (identityId: string, days: number) =>
+  await say(identityId, { licence_expires_on: await kuwaitDay(days) })
+
 export function ids({ status, body }: Reply): string[] {
   if (status !== 200) throw new Error(JSON.stringify(body))
   return body.items.map(({ id }: { id: string }) => id)

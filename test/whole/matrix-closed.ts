@@ -177,6 +177,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.publications (property_id, type, published_at, since)
       values (:property, 'SALE', now(), now())`,
   ),
+  'private.licence_warnings': closed(
+    'identity_id',
+    `insert into private.licence_warnings (identity_id, licence_expires_on, days)
+     values (:identity, now(), 0) on conflict do nothing`,
+  ),
   'private.response_measures': closed(
     'identity_id',
     `insert into private.response_measures (identity_id) values (:identity)

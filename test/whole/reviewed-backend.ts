@@ -116,6 +116,7 @@ export const ofBackend: Review[] = [
     'private.purge_suspensions',
     'private.purge_views',
     'private.purge_void_lines',
+    'private.warn_expiring_licences',
     'private.warn_expiring_listings',
   ]],
   ['backend', 'alarms that a job raises for admins, and settles', [

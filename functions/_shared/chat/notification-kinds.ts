@@ -20,6 +20,8 @@ export const notificationKinds = [
   'identity_rejected',
   'identity_suspended',
   'identity_restored',
+  'licence_expiring',
+  'licence_expired',
   'deletion_requested',
   'deletion_cancelled',
   'review_new',

@@ -599,5 +599,6 @@ export const backendSignatures = {
   },
   visible: { value: 'text' },
   visible_line: { value: 'text', most: 'integer', path: 'text' },
+  warn_expiring_licences: {},
   warn_expiring_listings: {},
 } as const

@@ -133,6 +133,10 @@ export const Property = z
       'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +
         'was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.',
     ),
+    hiddenBy: z.enum(['licence', 'administrator']).nullable().describe(
+      'Shown to the owner only. licence: that of its company or office has ended; administrator: it or ' +
+        'its owner was suspended. null: neither hides it.',
+    ),
     pendingChanges: z.record(z.string(), z.unknown()).nullable().describe(
       'Shown to the owner only: changes that await review.',
     ),

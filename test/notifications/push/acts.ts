@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { endLicence } from '../../organisations/directory.ts'
 import { change } from '../../accounts/contact-requests.ts'
 import { toggleFavorite } from '../../favorites/reads.ts'
 import { demote, makeAdmin, signUpAdmin } from '../../support/admins.ts'
@@ -185,6 +186,22 @@ const acts: Act[] = [
     kind: 'identity_restored',
     what: 'the end of the suspension of her company',
     does: async () => await decideOn(await insertOrganisation(sara.id), 'suspend', 'restore'),
+  },
+  {
+    kind: 'licence_expiring',
+    what: "the end of her company's licence today",
+    does: async () => {
+      await endLicence(await insertOrganisation(sara.id), 0)
+      await drain('warn_expiring_licences')
+    },
+  },
+  {
+    kind: 'licence_expired',
+    what: "the end of her company's licence yesterday",
+    does: async () => {
+      await endLicence(await insertOrganisation(sara.id), -1)
+      await drain('expire_licences')
+    },
   },
   ...['requested', 'cancelled'].map((what) => ({
     kind: `deletion_${what}`,
