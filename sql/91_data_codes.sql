@@ -57,6 +57,7 @@ values
   ('identity_status', 'expired', 'انتهى الترخيص', 'Licence expired', 4),
   ('identity_status', 'suspended', 'موقوف', 'Suspended', 5),
   ('identity_status', 'closed', 'مغلق', 'Closed', 6),
+  ('identity_status', 'closing', 'قيد الإغلاق', 'Closing', 7),
   ('account_status', 'active', 'نشط', 'Active', 1),
   ('account_status', 'suspended', 'موقوف', 'Suspended', 2),
   ('account_status', 'banned', 'محظور', 'Banned', 3),

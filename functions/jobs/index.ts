@@ -20,6 +20,7 @@ import { sendPushes } from './push.ts'
 /** Each may run twice at the same time. It returns how much it did, and is called until that is 0. */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
+  'close_due_identities',
   'notify_of_stopped_deletions',
   'give_up_unreachable_accounts',
   'end_suspensions',

@@ -106,7 +106,8 @@ create table public.identities (
   type text not null
     constraint identities_type_is_known check (type in ('individual', 'company', 'office')),
   status text not null constraint identities_status_is_known check (
-    status in ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')
+    status in
+      ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')
   ),
   status_reason text,
   display_name text not null
@@ -114,9 +115,16 @@ create table public.identities (
   avatar_url text,
   pending_changes jsonb constraint identities_pending_changes_are_some
     check (jsonb_typeof(pending_changes) = 'object' and pending_changes <> '{}'),
+  closes_from text,
+  close_at timestamptz,
+  money_at_close text constraint identities_money_at_close_is_known
+    check (money_at_close in ('refund', 'give_up')),
   created_at timestamptz not null default now(),
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
+  ),
+  constraint identities_closing_has_a_date check (
+    (status = 'closing') = (close_at is not null and closes_from is not null)
   ),
   constraint identities_account_key unique (account_id, id)
 );
@@ -125,9 +133,13 @@ comment on column public.identities.type is 'company: a developer or other firm;
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 comment on column public.identities.status_reason is
   'Why it was rejected or suspended, or why its last change was refused.';
+comment on column public.identities.closes_from is 'The status that a closing one returns to.';
+comment on column public.identities.close_at is 'When a closing one becomes closed.';
+comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
 comment on column public.identities.pending_changes is
   'Names, licence number or later licence date of a verified page that await an admin''s decision, '
   'by the names of the fields.';
+create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 

@@ -49,6 +49,14 @@ begin
   if new.status not in ('rejected', 'suspended') then
     new.status_reason := null;
   end if;
+  if new.status <> 'closing' then
+    new.closes_from := null;
+    new.close_at := null;
+    new.money_at_close := null;
+  elsif new.close_at is null then
+    perform private.refuse_by_hand(
+      'Its owner closes it in the app: status closed ends it at once, and for good.');
+  end if;
   if new.status not in ('active', 'expired', 'suspended') then
     new.pending_changes := null; -- it is not verified, so its page itself can be changed
   end if;

@@ -57,7 +57,8 @@ as $$
         'addressAr', organisations.address_ar,
         'workingHours', organisations.working_hours,
         'verified', organisations.verified,
-        'pendingChanges', identity.pending_changes)
+        'pendingChanges', identity.pending_changes,
+        'closeAt', identity.close_at)
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;

@@ -84,7 +84,7 @@ begin
   where organisations.identity_id = update_identity.identity_id;
   if changed.id is null or before.identity_id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif changed.status in ('suspended', 'closed') then
+  elsif changed.status in ('suspended', 'closing', 'closed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 

@@ -72,7 +72,8 @@ create function private.most_given_up() returns numeric
   language sql immutable
   return 20.000;
 
-create function private.available_money(account_id uuid) returns numeric
+create function private.available_money(account_id uuid, identity_id uuid default null)
+  returns numeric
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -80,9 +81,12 @@ as $$
   select coalesce(sum(wallets.balance), 0) from public.wallets
   join public.identities on identities.id = wallets.identity_id
   where identities.account_id = available_money.account_id and wallets.part = 'available'
+    and identities.id = coalesce(available_money.identity_id, identities.id)
 $$;
 
-create function private.has_obligations(account_id uuid, money text) returns boolean
+create function private.has_obligations(
+  account_id uuid, money text, identity_id uuid default null
+) returns boolean
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -91,10 +95,13 @@ as $$
     select from public.wallets
     join public.identities on identities.id = wallets.identity_id
     where identities.account_id = has_obligations.account_id and wallets.balance > 0
+      and identities.id = coalesce(has_obligations.identity_id, identities.id)
       and (wallets.part = 'held' or money is null)
   ) or exists (
     select from public.invoices
     where invoices.account_id = has_obligations.account_id and invoices.state = 'processing'
+      and (has_obligations.identity_id is null
+        or invoices.identity_id = has_obligations.identity_id)
   )
 $$;
 comment on function private.has_obligations is

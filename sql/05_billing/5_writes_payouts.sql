@@ -49,17 +49,18 @@ comment on function private.return_to_payments is
   'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
   'about the rest.';
 
-create function private.settle_deleted_account() returns trigger
+create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
+  returns void
   language plpgsql
-  security definer -- moves money of an account that is being deleted
+  security definer -- moves money of an account or identity that its caller ends
   set search_path = ''
 as $$
 declare
   name constant text := (
     select individual_profiles.full_name from public.individual_profiles
-    where individual_profiles.account_id = old.id
+    where individual_profiles.account_id = account.id
   );
-  given_up numeric := case old.money_at_deletion when 'give_up' then private.most_given_up() else 0 end;
+  given_up numeric := case money when 'give_up' then private.most_given_up() else 0 end;
   wallet record;
   part numeric;
 begin
@@ -68,7 +69,8 @@ begin
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
     join public.identities on identities.id = wallets.identity_id
-    where identities.account_id = old.id and wallets.part = 'available' and wallets.balance > 0
+    where identities.account_id = account.id and wallets.part = 'available' and wallets.balance > 0
+      and identities.id = coalesce(settle_wallets.identity_id, identities.id)
     order by wallets.id
     for no key update of wallets
   loop
@@ -81,14 +83,24 @@ begin
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', wallet.identity_id);
-      perform private.return_to_payments(old, wallet.identity_id, wallet.balance - part, name);
+      perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part, name);
     end if;
   end loop;
+end
+$$;
+comment on function private.settle_wallets is
+  'Empties the wallets of an account, or of one identity. The owner chose to give up the money or to '
+  'be paid.';
+
+create function private.settle_deleted_account() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.settle_wallets(old, old.money_at_deletion, null);
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is
-  'Empties the wallets of a deleted account. Its owner chose to give up the money or to be paid.';
+comment on function private.settle_deleted_account is 'Empties the wallets of a deleted account.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts

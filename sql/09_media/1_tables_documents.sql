@@ -27,7 +27,8 @@ comment on column public.documents.name is 'The name that its owner gave it; emp
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
   'A PDF that is encrypted. It opens without a password if only its owner has one.';
-comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
+comment on column public.documents.kept_until is
+  '180 days from the upload or the closing of the identity, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);

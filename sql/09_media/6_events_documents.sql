@@ -24,15 +24,31 @@ create function private.on_documents_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  perform private.discard_documents(array(
-    select documents.id from public.documents where documents.identity_id = new.id
-  ));
+  update public.documents set kept_until = now() + interval '180 days'
+  where documents.identity_id = new.id and documents.discarded_at is null;
   return null;
 end
 $$;
 comment on function private.on_documents_owner_closed is
-  'Discards the documents of a closed identity.';
-create trigger identities_take_their_documents
+  'Keeps the documents of a closed identity for 180 days, for administrators.';
+create trigger identities_leave_their_documents
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.on_documents_owner_closed();
+
+create function private.on_documents_account_deleted() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.discard_documents(array(
+    select documents.id from public.documents where documents.account_id = new.id
+  ));
+  return null;
+end
+$$;
+comment on function private.on_documents_account_deleted is
+  'Discards the documents of a deleted account.';
+create trigger accounts_take_their_documents
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.on_documents_account_deleted();

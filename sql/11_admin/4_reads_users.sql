@@ -177,7 +177,7 @@ begin
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
-        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
+        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')),
       ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false

@@ -9,7 +9,7 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
+    identities.status not in ('suspended', 'closing') and private.may_act(accounts) and private.is_proven(accounts)
       as active
   into author
   from public.identities

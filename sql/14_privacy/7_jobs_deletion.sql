@@ -41,6 +41,52 @@ $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
+create function private.close_due_identity(identity_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+declare
+  account public.accounts;
+  identity public.identities;
+begin
+  select * into account from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = close_due_identity.identity_id
+  )
+  for no key update skip locked;
+  select * into identity from public.identities
+  where identities.account_id = account.id and identities.id = close_due_identity.identity_id
+    and identities.close_at <= now();
+  if identity.id is null
+    or private.obligations(account.id, identity.money_at_close, identity.id) <> '{}' then
+    return false;
+  end if;
+  if identity.money_at_close is not null then
+    perform private.settle_wallets(account, identity.money_at_close, identity.id);
+  end if;
+  update public.identities set status = 'closed' where identities.id = identity.id;
+  return true;
+end
+$$;
+
+create function private.close_due_identities() returns bigint
+  language sql
+  security definer -- closes other people's identities
+  set search_path = ''
+as $$
+  select private.for_each('close_due_identity', array(
+    select identities.id::text from public.identities
+    where identities.close_at <= now()
+      -- A payment that arrived meanwhile must be settled first.
+      and private.obligations(identities.account_id, identities.money_at_close, identities.id) = '{}'
+      and not private.failed_recently('close_due_identity', identities.id::text)
+    order by identities.close_at
+    limit 100
+  ), true)
+$$;
+comment on function private.close_due_identities is
+  'Job: closes companies and offices whose owners asked for it 14 days ago.';
+
 create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -160,6 +206,6 @@ comment on function private.give_up_unreachable_accounts is
   'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
-  private.delete_due_accounts, private.notify_of_stopped_deletions,
+  private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
   private.give_up_unreachable_accounts
   to backend;

@@ -2017,7 +2017,8 @@ create table public.identities (
   type text not null
     constraint identities_type_is_known check (type in ('individual', 'company', 'office')),
   status text not null constraint identities_status_is_known check (
-    status in ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')
+    status in
+      ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')
   ),
   status_reason text,
   display_name text not null
@@ -2025,9 +2026,16 @@ create table public.identities (
   avatar_url text,
   pending_changes jsonb constraint identities_pending_changes_are_some
     check (jsonb_typeof(pending_changes) = 'object' and pending_changes <> '{}'),
+  closes_from text,
+  close_at timestamptz,
+  money_at_close text constraint identities_money_at_close_is_known
+    check (money_at_close in ('refund', 'give_up')),
   created_at timestamptz not null default now(),
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
+  ),
+  constraint identities_closing_has_a_date check (
+    (status = 'closing') = (close_at is not null and closes_from is not null)
   ),
   constraint identities_account_key unique (account_id, id)
 );
@@ -2036,9 +2044,13 @@ comment on column public.identities.type is 'company: a developer or other firm;
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 comment on column public.identities.status_reason is
   'Why it was rejected or suspended, or why its last change was refused.';
+comment on column public.identities.closes_from is 'The status that a closing one returns to.';
+comment on column public.identities.close_at is 'When a closing one becomes closed.';
+comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
 comment on column public.identities.pending_changes is
   'Names, licence number or later licence date of a verified page that await an admin''s decision, '
   'by the names of the fields.';
+create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -3111,6 +3123,14 @@ begin
   if new.status not in ('rejected', 'suspended') then
     new.status_reason := null;
   end if;
+  if new.status <> 'closing' then
+    new.closes_from := null;
+    new.close_at := null;
+    new.money_at_close := null;
+  elsif new.close_at is null then
+    perform private.refuse_by_hand(
+      'Its owner closes it in the app: status closed ends it at once, and for good.');
+  end if;
   if new.status not in ('active', 'expired', 'suspended') then
     new.pending_changes := null; -- it is not verified, so its page itself can be changed
   end if;
@@ -3175,9 +3195,9 @@ create trigger individual_profiles_show_their_name
 --                                            tokens of version 1 Auth locks the session first, so a
 --                                            request that it answers with 500 or 409 is repeated.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
---   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
---                                            pictures, a device, conversations opened, blocks,
---                                            registrations at an address
+--   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
+--                                            device, conversations opened, blocks, registrations at
+--                                            an address
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -3868,7 +3888,8 @@ as $$
         'addressAr', organisations.address_ar,
         'workingHours', organisations.working_hours,
         'verified', organisations.verified,
-        'pendingChanges', identity.pending_changes)
+        'pendingChanges', identity.pending_changes,
+        'closeAt', identity.close_at)
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;
@@ -7717,7 +7738,7 @@ begin
   where organisations.identity_id = update_identity.identity_id;
   if changed.id is null or before.identity_id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif changed.status in ('suspended', 'closed') then
+  elsif changed.status in ('suspended', 'closing', 'closed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 
@@ -8984,7 +9005,7 @@ begin
 end
 $$;
 
-create function private.check_drafts(identity_id uuid, added bigint default 1) returns void
+create function private.check_drafts(identity_id uuid) returns void
   language plpgsql set search_path = ''
 as $$
 declare
@@ -9003,13 +9024,13 @@ begin
         or properties.status = 'archived' and properties.published_at is null)
     limit allowed
   ) as drafts;
-  if used + added > allowed then
+  if used >= allowed then
     perform private.refuse(409, 'drafts_full', jsonb_build_object('limit', allowed, 'used', used));
   end if;
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least '
+  'Refuses one more draft than allowed: twice as many as the plan''s listings, but at least '
   'rates.max. The caller has locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
@@ -9121,7 +9142,8 @@ create function private.most_given_up() returns numeric
   language sql immutable
   return 20.000;
 
-create function private.available_money(account_id uuid) returns numeric
+create function private.available_money(account_id uuid, identity_id uuid default null)
+  returns numeric
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -9129,9 +9151,12 @@ as $$
   select coalesce(sum(wallets.balance), 0) from public.wallets
   join public.identities on identities.id = wallets.identity_id
   where identities.account_id = available_money.account_id and wallets.part = 'available'
+    and identities.id = coalesce(available_money.identity_id, identities.id)
 $$;
 
-create function private.has_obligations(account_id uuid, money text) returns boolean
+create function private.has_obligations(
+  account_id uuid, money text, identity_id uuid default null
+) returns boolean
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -9140,10 +9165,13 @@ as $$
     select from public.wallets
     join public.identities on identities.id = wallets.identity_id
     where identities.account_id = has_obligations.account_id and wallets.balance > 0
+      and identities.id = coalesce(has_obligations.identity_id, identities.id)
       and (wallets.part = 'held' or money is null)
   ) or exists (
     select from public.invoices
     where invoices.account_id = has_obligations.account_id and invoices.state = 'processing'
+      and (has_obligations.identity_id is null
+        or invoices.identity_id = has_obligations.identity_id)
   )
 $$;
 comment on function private.has_obligations is
@@ -10340,17 +10368,18 @@ comment on function private.return_to_payments is
   'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
   'about the rest.';
 
-create function private.settle_deleted_account() returns trigger
+create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
+  returns void
   language plpgsql
-  security definer -- moves money of an account that is being deleted
+  security definer -- moves money of an account or identity that its caller ends
   set search_path = ''
 as $$
 declare
   name constant text := (
     select individual_profiles.full_name from public.individual_profiles
-    where individual_profiles.account_id = old.id
+    where individual_profiles.account_id = account.id
   );
-  given_up numeric := case old.money_at_deletion when 'give_up' then private.most_given_up() else 0 end;
+  given_up numeric := case money when 'give_up' then private.most_given_up() else 0 end;
   wallet record;
   part numeric;
 begin
@@ -10359,7 +10388,8 @@ begin
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
     join public.identities on identities.id = wallets.identity_id
-    where identities.account_id = old.id and wallets.part = 'available' and wallets.balance > 0
+    where identities.account_id = account.id and wallets.part = 'available' and wallets.balance > 0
+      and identities.id = coalesce(settle_wallets.identity_id, identities.id)
     order by wallets.id
     for no key update of wallets
   loop
@@ -10372,14 +10402,24 @@ begin
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', wallet.identity_id);
-      perform private.return_to_payments(old, wallet.identity_id, wallet.balance - part, name);
+      perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part, name);
     end if;
   end loop;
+end
+$$;
+comment on function private.settle_wallets is
+  'Empties the wallets of an account, or of one identity. The owner chose to give up the money or to '
+  'be paid.';
+
+create function private.settle_deleted_account() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.settle_wallets(old, old.money_at_deletion, null);
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is
-  'Empties the wallets of a deleted account. Its owner chose to give up the money or to be paid.';
+comment on function private.settle_deleted_account is 'Empties the wallets of a deleted account.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts
@@ -11801,7 +11841,6 @@ create table public.properties (
   )),
   status_reason text,
   suspended_from text,
-  suspended_at timestamptz,
 
   kind text,
   usage text,
@@ -11874,7 +11913,6 @@ create table public.properties (
   pause_reason text
     constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
-  was_closed boolean not null default false,
   deleted_at timestamptz,
   unlisted_since timestamptz,
   unlisted_for interval not null default '0',
@@ -11940,14 +11978,11 @@ create table public.properties (
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
-comment on column public.properties.owner_identity_id is
-  'The owner, which changes only by private.move_properties.';
+comment on column public.properties.owner_identity_id is 'The owner, which never changes.';
 comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
   'The state to return to after suspension; kept if the listing is deleted while suspended.';
-comment on column public.properties.suspended_at is
-  'When the suspension began. When it is lifted, its length is added to expires_at.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
 comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
 comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
@@ -11962,8 +11997,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches, set by a trigger: the area''s for the precision area and '
-  'without a pin, on a grid of about 250 m for block.';
+  'The latitude for others and searches, set by a trigger: the area''s for the precision area, on '
+  'a grid of about 250 m for block.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -11975,9 +12010,6 @@ comment on column public.properties.paused_at is
   'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
-comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
-  'and is told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -11998,7 +12030,7 @@ create index properties_drafts_idx on public.properties (owner_identity_id)
   where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_area_points_idx on public.properties (area_id, shown_lat, shown_lng)
-  where coalesce(location_precision, 'area') = 'area';
+  where location_precision = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- This index finds similar listings: of the same type, kind and area, with the nearest prices.
@@ -13010,7 +13042,7 @@ as $$
 declare
   point record;
 begin
-  if coalesce(new.location_precision, 'area') = 'area' then
+  if new.location_precision = 'area' then
     point := private.area_point(new.area_id, new.governorate_id);
     new.shown_lat := point.lat;
     new.shown_lng := point.lng;
@@ -13025,8 +13057,7 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one, and '
-  'is that of a listing without one, too.';
+  'Sets the point that others see. That of the precision area says nothing about the true one.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -13121,12 +13152,6 @@ as $$
 begin
   perform private.require_proof();
   perform private.check_property(property, true);
-  if property.auction_ends_at > now() then
-    if property.auction_ends_at > now() + make_interval(
-      days => (private.plan_of(property.owner_identity_id)).listing_days) then
-      perform private.refuse_field('auction', 'too_big');
-    end if;
-  end if;
   perform private.check_reachable(property);
   property.status :=
     case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
@@ -13153,32 +13178,6 @@ as $$
   join private.property_fields() as field on field.name = given.key
   where 'reviewed' = any (field.uses)
 $$;
-
-create function private.hidden_fields(property public.properties, fields jsonb) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  grades constant text[] := '{exact,block,area}';
-  shown constant text := property.location_precision;
-  given constant text := case when fields -> 'location' = 'null' then 'area'
-    else fields #>> '{location,precision}' end;
-begin
-  return coalesce((
-    select jsonb_object_agg(emptied.key, emptied.value)
-    from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
-  ), '{}') || case
-    -- Without a pin block and building are shown as with an exact one.
-    when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
-    when array_position(grades, given) > array_position(grades, shown) then
-      jsonb_build_object('location', jsonb_build_object(
-        'lat', property.lat, 'lng', property.lng, 'precision', given))
-    else '{}'
-  end;
-end
-$$;
-comment on function private.hidden_fields is
-  'What of a change shows less and holds at once, also under review: emptied fields and a coarser '
-  'place.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
@@ -13327,8 +13326,7 @@ comment on function private.publish_or_review is
 
 -- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
---   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
---   expired -> active within 90 days; in the last 7 days of its time an active one is renewed
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active within 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -13341,13 +13339,13 @@ as $$
     ('publish', '{draft,rejected}'::text[], null),
     ('pause', '{active}', null),
     ('resume', '{paused}', null),
-    ('renew', '{active,expired}', null),
+    ('renew', '{expired}', null),
     ('archive',
       '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
     ('restore', '{archived}', null),
-    ('mark-sold', '{active,paused,expired}', 'SALE'),
-    ('mark-rented', '{active,paused,expired}', 'RENT'),
-    ('mark-exchanged', '{active,paused,expired}', 'EXCHANGE'),
+    ('mark-sold', '{active}', 'SALE'),
+    ('mark-rented', '{active}', 'RENT'),
+    ('mark-exchanged', '{active}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
 
@@ -13358,9 +13356,7 @@ as $$
     select actions.action from private.property_actions() as actions
     where property.status = any (actions.from_statuses)
       and coalesce(actions.only_type = property.type, true)
-      and (actions.action <> 'renew' or case property.status
-        when 'active' then property.expires_at <= now() + interval '7 days'
-        else property.expires_at > now() - interval '90 days' end)
+      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
   )
 $$;
 
@@ -13448,15 +13444,7 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause.
-    if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
-      and old.paused_at is null and new.expires_at = old.expires_at then
-      new.expires_at := new.expires_at + (now() - old.suspended_at);
-    end if;
   end if;
-  new.was_closed := new.status in ('sold', 'rented', 'exchanged')
-    or new.was_closed and new.status <> 'active';
-  new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
   if new.status <> 'paused' then
     new.pause_reason := null;
@@ -13936,7 +13924,7 @@ begin
           (
             '{"lat":' || case when own.is_mine then properties.lat else properties.shown_lat end
               || ',"lng":' || case when own.is_mine then properties.lng else properties.shown_lng end
-              || ',"precision":"' || coalesce(properties.location_precision, 'area') || '"}'
+              || ',"precision":"' || properties.location_precision || '"}'
           )::json as location,
           ('[' || array_to_string(array(
             select
@@ -14014,8 +14002,7 @@ begin
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,
             case when properties.allow_whatsapp and numbers.whatsapp is null then 'whatsapp' end
-          ], null) end as "contactMissing",
-          case when own.is_mine then properties.lat is null end as "locationMissing"
+          ], null) end as "contactMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)
@@ -14082,8 +14069,7 @@ create function private.location_text(
 as $$
 begin
   return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
-    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || coalesce(location_precision, 'area')
-      || '"}', 'null');
+    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
 
@@ -14954,8 +14940,8 @@ $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
-  'duplicate_listing with publish, drafts_full without; 422 for an upload session '
-  'that is gone, used or another identity''s.';
+  'duplicate_listing with publish, drafts_full without; 404 not_found for another identity''s '
+  'pictures.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -14965,7 +14951,6 @@ declare
   given jsonb;
   before public.properties;
   property public.properties;
-  hidden jsonb;
   pending jsonb;
 begin
   perform private.require_identity();
@@ -14989,16 +14974,12 @@ begin
   property.pending_changes := null;
 
   if private.is_moderated(before) then
-    hidden := private.hidden_fields(before, private.moderated_fields(given));
-    property := private.apply_fields(before, private.unmoderated_fields(given) || hidden);
     pending := coalesce(before.pending_changes, '{}') || private.moderated_fields(given);
-    select coalesce(jsonb_object_agg(waiting.key, waiting.value), '{}') into pending
-    from jsonb_each(pending) as waiting
-    where waiting.value is distinct from hidden -> waiting.key;
-    if private.apply_fields(property, pending) is not distinct from property
+    if private.apply_fields(before, pending) is not distinct from before
       and not pending ? 'media' then
       pending := null;
     end if;
+    property := private.apply_fields(before, private.unmoderated_fields(given));
     property.pending_changes := pending;
   else
     perform private.decide_pictures(before, true);
@@ -15113,12 +15094,6 @@ begin
       property.status := 'paused';
     when action in ('resume', 'renew') then
       perform private.check_reachable(property);
-      if property.status = 'active' then
-        makes_active := false; -- it is listed and counted already
-        property.confirmed_at := now();
-        property.expires_at := greatest(property.expires_at, now()) + make_interval(
-          days => (private.plan_of(property.owner_identity_id)).listing_days);
-      end if;
       property.status := 'active';
     when action = 'archive' then
       property.status := 'archived';
@@ -15179,11 +15154,6 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- The end of a pause adds its length. The time of a draft begins when it is published.
-  if ends_at > case property.status when 'active' then property.expires_at
-    when 'paused' then property.expires_at + (now() - property.paused_at) end then
-    perform private.refuse_field('endsAt', 'too_big');
-  end if;
 
   insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
   values (property.id, set_auction.starts_at, set_auction.ends_at, set_auction.start_price,
@@ -15220,8 +15190,7 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, '
-  '409 property_state_conflict.';
+  'running. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''
@@ -15353,129 +15322,6 @@ comment on function private.contact_property is
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
--- sql/06_properties/5_writes_move.sql
-
-create function private.hand_over_properties(
-  ids uuid[], giver_id uuid, receiver public.identities
-) returns json
-  language plpgsql
-  security definer -- writes listings of two identities of the account, which the caller has locked
-  set search_path = ''
-as $$
-declare
-  is_verified constant boolean := exists (
-    select from public.organisations
-    where organisations.identity_id = receiver.id and organisations.verified
-  );
-  allowed constant integer := (private.plan_of(receiver.id)).active_listings;
-  used integer;
-  active bigint;
-  drafts bigint;
-  moved public.properties[];
-  property public.properties;
-begin
-  perform private.lock_quota(least(giver_id, receiver.id)),
-    private.lock_quota(greatest(giver_id, receiver.id));
-  perform from public.properties
-  where properties.id = any (ids) and properties.owner_identity_id = giver_id
-  order by properties.id
-  for no key update;
-  select array_agg(properties order by properties.id),
-    count(*) filter (where properties.status = 'active'),
-    count(*) filter (where properties.status = 'draft')
-  into moved, active, drafts
-  from public.properties
-  where properties.id = any (ids) and properties.owner_identity_id = giver_id
-    and properties.status <> 'deleted';
-  if cardinality(moved) is distinct from cardinality(ids) then
-    perform private.refuse(404, 'property_not_found');
-  end if;
-  foreach property in array moved loop
-    if property.status not in ('draft', 'active', 'paused', 'expired')
-      or property.pending_changes is not null or property.auction_ends_at > now() then
-      perform private.refuse_action(property);
-    end if;
-  end loop;
-  used := private.listings_used(receiver.id);
-  if active > 0 and used + active > allowed then
-    perform private.refuse(402, 'quota_exceeded',
-      jsonb_build_object('limit', allowed, 'used', used));
-  end if;
-  if drafts > 0 then
-    perform private.check_drafts(receiver.id, drafts);
-  end if;
-  perform from public.organisations
-  where organisations.identity_id in (giver_id, receiver.id)
-  order by organisations.identity_id
-  for no key update;
-  foreach property in array moved loop
-    property.owner_identity_id := receiver.id;
-    if property.status = 'active' then
-      perform private.check_reachable(property);
-      property := private.publish_or_review(property);
-      if private.setting('review_listings') = 'true' then
-        property.status := 'pending_review';
-      end if;
-    end if;
-    update public.properties
-    set owner_identity_id = receiver.id, owner_type = receiver.type, owner_verified = is_verified,
-        owner_active = true,
-        is_direct = properties.is_direct and receiver.type = 'individual',
-        status = property.status, version = properties.version + 1
-    where properties.id = property.id;
-  end loop;
-  return (
-    select json_build_object('items', json_agg(
-      json_build_object('id', properties.id, 'status', properties.status) order by given.ordinal))
-    from unnest(ids) with ordinality as given (id, ordinal)
-    join public.properties on properties.id = given.id
-  );
-end
-$$;
-comment on function private.hand_over_properties is
-  'Makes an active identity the owner of all these listings of another one of its account, or of '
-  'none.';
-
-create function private.move_properties(ids uuid[], identity_id uuid) returns json
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  giver_id uuid;
-  receiver public.identities;
-begin
-  perform private.require_identity();
-  ids := array(
-    select given.id from unnest(ids) with ordinality as given (id, ordinal)
-    where given.id is not null
-    group by given.id order by min(given.ordinal)
-  );
-  if cardinality(ids) not between 1 and 50 then
-    perform private.refuse_field('ids', case when ids = '{}' then 'required' else 'too_big' end);
-  end if;
-  perform private.count_action('listing_edits') from unnest(ids);
-  giver_id := private.lock_identity();
-  if move_properties.identity_id = giver_id then
-    perform private.refuse_field('identityId', 'self');
-  end if;
-  select * into receiver from public.identities
-  where identities.id = move_properties.identity_id
-    and identities.account_id = private.account_id();
-  if receiver.id is null then
-    perform private.refuse(404, 'identity_not_found');
-  elsif receiver.status <> 'active' then
-    perform private.refuse(403, 'identity_not_usable');
-  end if;
-  return private.hand_over_properties(ids, giver_id, receiver);
-end
-$$;
-comment on function private.move_properties is
-  'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
-  'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
-  'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 '
-  'contact_missing.';
-
-grant execute on function private.move_properties to authenticated;
-
 -- sql/06_properties/5_writes_owners.sql
 
 create function private.notify_listing_owner(
@@ -15590,8 +15436,7 @@ begin
   cross join lateral private.property_card(properties) as card
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id,
-      drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
+  set drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_block = excluded.up_to_block,
       location = excluded.location,
@@ -15618,8 +15463,8 @@ create trigger properties_have_cards_on_insert
 do $$
 declare
   shown constant text[] := array['listed', 'ref_no'] || private.property_columns('card') || array[
-    'owner_identity_id', 'owner_type', 'owner_verified', 'drop_pct', 'drop_until',
-    'auction_ends_at', 'published_at', 'confirmed_at', 'shown_lat', 'shown_lng'
+    'owner_type', 'owner_verified', 'drop_pct', 'drop_until', 'auction_ends_at', 'published_at',
+    'confirmed_at', 'shown_lat', 'shown_lng'
   ];
 begin
   execute format(
@@ -15894,10 +15739,9 @@ create function private.count_listing() returns trigger
 as $$
 begin
   update public.organisations
-  set active_listings_count = organisations.active_listings_count
-    + (new.listed and new.owner_identity_id = organisations.identity_id)::integer
-    - coalesce(old.listed and old.owner_identity_id = organisations.identity_id, false)::integer
-  where organisations.identity_id in (new.owner_identity_id, old.owner_identity_id);
+  set active_listings_count =
+    organisations.active_listings_count + case when new.listed then 1 else -1 end
+  where organisations.identity_id = new.owner_identity_id;
   return null;
 end
 $$;
@@ -15909,10 +15753,7 @@ create trigger properties_are_counted_on_insert
   execute function private.count_listing();
 create trigger properties_are_counted
   after update on public.properties
-  for each row when (
-    (old.listed, old.owner_identity_id) is distinct from (new.listed, new.owner_identity_id)
-    and (old.owner_type, new.owner_type) is distinct from ('individual', 'individual')
-  )
+  for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
   execute function private.count_listing();
 
 -- sql/06_properties/6_events_records.sql
@@ -15933,8 +15774,7 @@ begin
   cross join lateral private.listed_record(properties) as stored
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set owner_identity_id = excluded.owner_identity_id,
-      ref_no = excluded.ref_no, drop_until = excluded.drop_until,
+  set ref_no = excluded.ref_no, drop_until = excluded.drop_until,
       up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
       price_label_en = excluded.price_label_en, up_to_terms = excluded.up_to_terms,
       terms = excluded.terms, terms_en = excluded.terms_en, up_to_media = excluded.up_to_media,
@@ -16135,16 +15975,14 @@ as $$
     cross join lateral (
       (
         select properties.id from public.properties
-        where coalesce(properties.location_precision, 'area') = 'area'
-          and properties.area_id = areas.id
+        where properties.location_precision = 'area' and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) < (point.lat, point.lng)
         limit 1000
       )
       union all
       (
         select properties.id from public.properties
-        where coalesce(properties.location_precision, 'area') = 'area'
-          and properties.area_id = areas.id
+        where properties.location_precision = 'area' and properties.area_id = areas.id
           and (properties.shown_lat, properties.shown_lng) > (point.lat, point.lng)
         limit 1000
       )
@@ -18445,7 +18283,6 @@ create table private.search_documents (
   drop_until timestamptz,
   lat double precision,
   lng double precision,
-  has_pin boolean not null,
   location extensions.cube,
   floor_no smallint,
   plot_position text,
@@ -18459,7 +18296,7 @@ comment on table private.search_documents is 'The listed properties. Deleted wit
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
   'The latitude that is shown, because searches by the true one would reveal it.';
-comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
+comment on column private.search_documents.location is 'private.earth_point of lat and lng.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
@@ -18482,7 +18319,7 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price is sorted last in both directions, and so is one of 0, null in this table.
+-- An undisclosed price is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -18523,7 +18360,7 @@ comment on function private.search_cell is
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
-  include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
+  include (lat, lng, type, kind, area_id, price, bedrooms, auction_ends_at);
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
@@ -18728,24 +18565,26 @@ as $$
 declare
   answer private.search_documents := row(
     property.id, property.type, property.kind, property.usage, property.governorate_id,
-    property.area_id, nullif(property.price, 0), property.area_m2, property.bedrooms,
-    property.bathrooms, property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
+    property.area_id, property.price, property.area_m2, property.bedrooms, property.bathrooms,
+    property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng,
-    property.lat is not null, case when property.lat is not null then
-      private.earth_point(property.shown_lat, property.shown_lng) end,
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
     property.floor_no, property.plot_position, property.amenities,
     case when private.shows_street(property.location_precision) then
       private.search_block(property.block) end,
     null
   );
-  fields constant jsonb := to_jsonb(answer);
+  fields jsonb;
   own text[];
   plain constant text := private.search_text(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
+  if property.shown_lat is not null then
+    answer.location := private.earth_point(property.shown_lat, property.shown_lng);
+  end if;
+  fields := to_jsonb(answer);
   -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
@@ -19026,7 +18865,6 @@ begin
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
       when 'circle' then -- the haversine formula needs no column that the index of cells has not
-        'search_documents.has_pin and '
         'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
         '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
         '<= power(sin((($1).near)[3] / 12742.0176), 2)'
@@ -20757,8 +20595,8 @@ create trigger properties_are_searched_on_insert
 do $$
 declare
   compared constant text[] := array['listed'] || private.property_columns('searched') || array[
-    'area_m2', 'owner_identity_id', 'owner_type', 'owner_verified', 'published_at',
-    'auction_ends_at', 'drop_pct', 'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
+    'area_m2', 'owner_type', 'owner_verified', 'published_at', 'auction_ends_at', 'drop_pct',
+    'drop_until', 'shown_lat', 'shown_lng', 'location_precision'
   ];
 begin
   execute format(
@@ -21061,22 +20899,13 @@ begin
       'id', shown.property_id,
       'lat', shown.lat,
       'lng', shown.lng,
-      'count', shown.count,
       'type', shown.type,
       'kind', shown.kind,
       'price', shown.price,
       'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
-    from (
-      select found.property_id, found.lat, found.lng, found.type, found.kind, found.published_at,
-        count(*) over (partition by found.lat, found.lng) as count,
-        -- A price of 0 is null among the documents.
-        coalesce(found.price, (
-          select properties.price from public.properties where properties.id = found.property_id
-        )) as price
-      from private.search_documents as found
-      where found.property_id = any (private.without_blocked(newest[:500]))
-    ) as shown
+    from private.search_documents as shown
+    where shown.property_id = any (private.without_blocked(newest[:500]))
   ), 'understood', understood);
 end
 $$;
@@ -21199,14 +21028,13 @@ grant execute on function private.refresh_area_prices to backend;
 -- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
 -- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
 -- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
--- picture, listing or account is deleted or suspended; caches drop it within a day.
+-- picture, listing or account is deleted; caches drop it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   identity_id uuid not null,
-  bucket text not null constraint media_bucket_is_known
-    check (bucket in ('avatars', 'listings', 'suspended')),
+  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings')),
   name text not null constraint media_name_is_ours
     check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
   width integer not null,
@@ -21244,8 +21072,6 @@ create table public.media (
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
   'The identity that uses it or, before it is used, the one that uploaded it.';
-comment on column public.media.bucket is
-  'Where its file is: suspended while an administrator has suspended its listing or owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
@@ -21260,10 +21086,8 @@ comment on column public.media.removed_at is
   'When the file was removed, if a message still refers to the row.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
-create index media_unused_idx on public.media (account_id)
+create index media_unused_idx on public.media (created_at)
   where use is null and discarded_at is null;
-create index media_unused_alone_idx on public.media (created_at)
-  where use is null and discarded_at is null and upload_session_id is null;
 create index media_discarded_idx on public.media (removal_due_at, discarded_at)
   where discarded_at is not null and removed_at is null;
 
@@ -21290,37 +21114,14 @@ create table private.upload_sessions (
   id uuid not null,
   property_id uuid references public.properties (id) on delete cascade,
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null default now() + interval '7 days',
-  ended boolean not null default false,
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
   'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
-comment on column private.upload_sessions.expires_at is
-  'Seven days after its last upload, 14 after its first at most.';
-comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what '
-  'is uploaded to it is refused and does not become a listing without the pictures of before.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
-create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
-
-create table private.file_moves (
-  id bigint generated always as identity primary key,
-  property_id uuid, -- no foreign keys: a job forgets what is gone
-  identity_id uuid,
-  due_at timestamptz not null default now(),
-  created_at timestamptz not null default now(),
-  constraint file_moves_have_one_subject check (num_nonnulls(property_id, identity_id) = 1)
-);
-comment on table private.file_moves is
-  'Listings and identities that were suspended or restored, until their files are moved. '
-  'Cleaned by private.files_to_move.';
-comment on column private.file_moves.due_at is 'When a job next moves files of it.';
-create index file_moves_due_idx on private.file_moves (due_at, id);
-alter table private.file_moves enable row level security;
-create policy "nobody but functions of their owner" on private.file_moves using (false);
+create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
 
 alter table public.media enable row level security;
 alter table private.uploads enable row level security;
@@ -21329,7 +21130,7 @@ revoke all on public.media from anon, authenticated;
 grant select on public.media to authenticated, acting;
 grant insert, update on public.media to acting;
 grant select, insert, update (due_at) on private.uploads to acting;
-grant select, insert, update (property_id, expires_at) on private.upload_sessions to acting;
+grant select, insert, update (property_id) on private.upload_sessions to acting;
 -- Rows must match the stored files, so only functions that check both may write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
@@ -21412,7 +21213,8 @@ comment on column public.documents.name is 'The name that its owner gave it; emp
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
   'A PDF that is encrypted. It opens without a password if only its owner has one.';
-comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
+comment on column public.documents.kept_until is
+  '180 days from the upload or the closing of the identity, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
@@ -21518,53 +21320,15 @@ begin
 end
 $$;
 
-create function private.lock_unused_pictures(account_id uuid) returns void
-  language sql set search_path = ''
+create function private.refuse_picture_quota(identity_id uuid) returns void
+  language plpgsql set search_path = ''
 as $$
-  select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
-$$;
-comment on function private.lock_unused_pictures is
-  'Makes uploads to several sessions of an account wait for each other.';
-
-create function private.upload_room(
-  account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
-  out error text, out allowed integer, out used integer
-)
-  language plpgsql stable set search_path = ''
-as $$
+declare
+  allowed integer := private.picture_limit(identity_id);
 begin
-  select rule.error, rule.allowed, rule.used into error, allowed, used
-  from (
-    select 'uploads_full', 200, (
-      select count(*)::integer from public.media
-      where media.account_id = upload_room.account_id
-        and media.use is null and media.discarded_at is null
-    )
-    where property.id is null
-    union all
-    select 'uploads_full', 40, session_pictures where property.id is null
-    union all
-    select 'quota_exceeded', private.picture_limit(identity_id),
-      case when property.id is null then session_pictures
-        else cardinality(private.owner_pictures(property)) end
-    union all
-    select 'quota_exceeded', allowance.allowed, allowance.used
-    from private.picture_allowance(identity_id) as allowance
-  ) as rule (error, allowed, used)
-  where rule.used is not null
-  order by rule.allowed - rule.used, rule.error desc
-  limit 1;
+  perform private.refuse(402, 'quota_exceeded',
+    jsonb_build_object('limit', allowed, 'used', allowed));
 end
-$$;
-comment on function private.upload_room is
-  'The limit that is reached first. session_pictures are the unused ones of the session; null for '
-  'an avatar, which belongs to none.';
-
-create function private.refuse_upload(error text, allowed integer, used integer) returns void
-  language sql set search_path = ''
-as $$
-  select private.refuse(case error when 'uploads_full' then 409 else 402 end, error,
-    jsonb_build_object('limit', allowed, 'used', used))
 $$;
 
 -- sql/09_media/2_rules_uploads.sql
@@ -21590,17 +21354,6 @@ begin
 end
 $$;
 
-create function private.refuse_gone_session(upload_session private.upload_sessions) returns void
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  if upload_session.property_id is null
-    and (upload_session.ended or upload_session.expires_at <= now()) then
-    perform private.refuse_field('uploadSessionId', 'invalid');
-  end if;
-end
-$$;
-
 create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql set search_path = ''
@@ -21615,17 +21368,11 @@ begin
   where upload_sessions.identity_id = lock_upload_session.identity_id
     and upload_sessions.id = lock_upload_session.upload_session_id
   for update;
-  perform private.refuse_gone_session(upload_session);
-  update private.upload_sessions
-  set expires_at = least(now() + interval '7 days', upload_session.created_at + interval '14 days')
-  where upload_sessions.identity_id = upload_session.identity_id
-    and upload_sessions.id = upload_session.id;
   return upload_session;
 end
 $$;
 comment on function private.lock_upload_session is
-  'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
-  'lengthens its life. 422 for one that is gone.';
+  'Locks the session, so that its uploads and the creation of its listing do not overlap.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -22028,9 +21775,8 @@ grant execute on function
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
--- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
--- the order in pending_changes as `media`, the pictures as pending. What is taken away is gone at
--- once.
+-- If listings are reviewed, the pictures of an active listing do not change until an admin decides.
+-- Until then the new order is stored in pending_changes as `media`, and new pictures are pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -22092,15 +21838,13 @@ begin
   if not private.is_moderated(property) then
     perform private.set_shown_pictures(property.id, picture_ids);
   else
-    perform private.discard_media(array(
-      select media.id from public.media
-      where media.property_id = property.id and media.id <> all (picture_ids)
-    ));
-    if picture_ids = private.shown_pictures(property.id) then
-      perform private.set_shown_pictures(property.id, picture_ids);
-    else
+    if picture_ids <> private.shown_pictures(property.id) then
       pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
     end if;
+    perform private.discard_media(array(
+      select media.id from public.media
+      where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
+    ));
   end if;
   update public.properties
   set pending_changes = nullif(pending, '{}'), pictures_version = properties.pictures_version + 1
@@ -22109,7 +21853,7 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores for approval what shows more.';
+  'Changes the pictures at once or, for a moderated listing, stores the change for approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -22164,10 +21908,10 @@ begin
   update private.upload_sessions set property_id = attach_upload_session.property_id
   where upload_sessions.identity_id = attach_upload_session.identity_id
     and upload_sessions.id = attach_upload_session.upload_session_id
-    and upload_sessions.property_id is null
-    and not upload_sessions.ended and upload_sessions.expires_at > now();
+    and upload_sessions.property_id is null;
   if not found then
-    perform private.refuse_field('uploadSessionId', 'invalid');
+    perform private.refuse(404, 'not_found',
+      '{"fields":[{"path":"uploadSessionId","code":"invalid"}]}');
   end if;
   update public.media set property_id = attach_upload_session.property_id, use = 'listing'
   where media.identity_id = attach_upload_session.identity_id
@@ -22215,7 +21959,8 @@ declare
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
   property public.properties;
-  stored record;
+  added uuid[];
+  answer json;
 begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
@@ -22229,7 +21974,6 @@ begin
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
-    perform private.lock_unused_pictures(upload.account_id);
     -- The listing may have been created while this transaction waited for the lock.
     listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
@@ -22237,20 +21981,30 @@ begin
     property := private.lock_editable_property(listing_id);
   end if;
 
-  stored := private.insert_listing_pictures(upload, property, session_id, start_position, again);
+  select stored.answer, stored.added into answer, added
+  from private.insert_listing_pictures(
+    upload, property, session_id, start_position, again) as stored;
+  if json_array_length(answer) = 0 then
+    perform private.refuse(422, 'file_missing');
+  elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
+    null;
+  elsif jsonb_path_exists(answer::jsonb, '$[*] ? (@.error == "quota_exceeded")') then
+    perform private.refuse_picture_quota(owner_id);
+  else
+    perform private.refuse(404, 'not_found');
+  end if;
   if property.id is not null and private.is_moderated(property) then
-    perform private.change_pictures(property, private.owner_pictures(property) || stored.added);
+    perform private.change_pictures(property, private.owner_pictures(property) || added);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
-    'propertyId', property.id, 'uploadSessionId', session_id, 'files', stored.answer);
+    'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
 end
 $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
-  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload '
-  'session that is gone.';
+  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded when there is '
+  'room for none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -22263,7 +22017,7 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  room record;
+  room integer := private.picture_limit(upload.identity_id);
   others uuid[] := array(
     select media.id from public.media
     where property.id is null and media.identity_id = upload.identity_id
@@ -22273,8 +22027,8 @@ declare
   );
 begin
   added := '{}';
-  room := private.upload_room(
-    upload.account_id, upload.identity_id, property, cardinality(others));
+  room := room - case when property.id is null
+    then cardinality(others) else cardinality(private.owner_pictures(property)) end;
   for stored in
     select files.index, files.name, files.width, files.height, files.orientation, files.bytes,
       files.sha256
@@ -22297,8 +22051,8 @@ begin
       -- picture has been deleted since.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
-    elsif picture.id is null and cardinality(added) >= room.allowed - room.used then
-      answers := answers || jsonb_build_object('index', stored.index, 'error', room.error);
+    elsif picture.id is null and cardinality(added) >= room then
+      answers := answers || jsonb_build_object('index', stored.index, 'error', 'quota_exceeded');
       continue;
     elsif picture.id is null then
       insert into public.media (
@@ -22320,21 +22074,13 @@ begin
       'url', private.media_url(picture.bucket, picture.name),
       'position', picture.position);
   end loop;
-  if answers = '[]' then
-    perform private.refuse(422, 'file_missing');
-  elsif not jsonb_path_exists(answers, '$[*].mediaId') then
-    if jsonb_path_exists(answers, '$[*] ? (@.error != "not_found")') then
-      perform private.refuse_upload(room.error, room.allowed, room.used);
-    end if;
-    perform private.refuse(404, 'not_found');
-  end if;
   answer := answers::json;
 end
 $$;
 comment on function private.insert_listing_pictures is
   'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
-  'and, if a position was requested for a stored file, by that too; those for which there is no '
-  'room get quota_exceeded or uploads_full.';
+  'and, if a position was requested for a stored file, by that too; pictures over the plan''s '
+  'limit get quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql stable set search_path = ''
@@ -22370,10 +22116,11 @@ declare
   caller_id uuid := private.lock_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
-  upload_session private.upload_sessions;
   pictures json;
   uploaded integer;
-  room record;
+  allowance record;
+  allowed integer;
+  used integer;
   upload private.uploads;
 begin
   if bucket is distinct from 'avatars' and bucket is distinct from 'listings' then
@@ -22387,35 +22134,38 @@ begin
   end if;
   if bucket = 'listings' and property_id is not null then
     property := private.lock_editable_property(property_id);
-  elsif upload_session_id is not null then
-    select * into upload_session from private.upload_sessions
-    where upload_sessions.identity_id = owner_id
-      and upload_sessions.id = begin_upload.upload_session_id;
-    perform private.refuse_gone_session(upload_session);
   end if;
   select coalesce(json_agg(json_build_object(
       'sha256', known.sha256, 'position', known.position)), '[]'), count(*)
   into pictures, uploaded
   from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
-  room := private.upload_room(
-    caller_id, owner_id, property, case bucket when 'listings' then uploaded end);
+  if bucket = 'listings' then
+    allowed := private.picture_limit(owner_id);
+    used := case when property.id is null then uploaded
+      else cardinality(private.owner_pictures(property)) end;
+  end if;
+  select * into allowance from private.picture_allowance(owner_id);
+  if allowed is null or allowance.allowed - allowance.used < allowed - used then
+    allowed := allowance.allowed;
+    used := allowance.used;
+  end if;
   -- If there are pictures, this upload may repeat one of them, which needs no room.
-  if room.used >= room.allowed and uploaded = 0 then
-    perform private.refuse_upload(room.error, room.allowed, room.used);
+  if used >= allowed and uploaded = 0 then
+    perform private.refuse(402, 'quota_exceeded',
+      jsonb_build_object('limit', allowed, 'used', used));
   end if;
 
   insert into private.uploads (account_id, identity_id, bucket)
   values (caller_id, owner_id, begin_upload.bucket)
   returning * into upload;
-  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'error', room.error,
-    'limit', room.allowed, 'used', room.used, 'known', pictures);
+  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'limit', allowed,
+    'used', used, 'known', pictures);
 end
 $$;
 comment on function private.begin_upload is
   'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
   'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
-  'transaction, because a refused upload costs as much as another. 402 quota_exceeded, 409 '
-  'uploads_full, 422 for an upload session that is gone.';
+  'transaction, because a refused upload costs as much as another. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -22423,9 +22173,7 @@ as $$
 declare
   upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
-  room record;
 begin
-  perform private.lock_unused_pictures(upload.account_id);
   -- The picture may already be stored, if the answer was lost.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
@@ -22433,10 +22181,6 @@ begin
     again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
   limit 1;
   if picture.id is null then
-    room := private.upload_room(upload.account_id, upload.identity_id, null, null);
-    if room.used >= room.allowed then
-      perform private.refuse_upload(room.error, room.allowed, room.used);
-    end if;
     insert into public.media
       (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
     select
@@ -22459,7 +22203,7 @@ end
 $$;
 comment on function private.upload_avatar is
   'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded, 409 uploads_full.';
+  '402 quota_exceeded is raised before, by begin_upload.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql security definer set search_path = ''
@@ -22503,20 +22247,6 @@ create trigger properties_take_their_pictures
   after update of status on public.properties
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.on_property_deleted();
-
-create function private.on_property_moved() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
-  return null;
-end
-$$;
-comment on function private.on_property_moved is 'Takes the pictures along to the new owner.';
-create trigger properties_take_their_pictures_along
-  after update of owner_identity_id on public.properties
-  for each row when (new.owner_identity_id <> old.owner_identity_id)
-  execute function private.on_property_moved();
 
 create function private.on_pictures_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
@@ -22609,71 +22339,34 @@ create function private.on_documents_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  perform private.discard_documents(array(
-    select documents.id from public.documents where documents.identity_id = new.id
-  ));
+  update public.documents set kept_until = now() + interval '180 days'
+  where documents.identity_id = new.id and documents.discarded_at is null;
   return null;
 end
 $$;
 comment on function private.on_documents_owner_closed is
-  'Discards the documents of a closed identity.';
-create trigger identities_take_their_documents
+  'Keeps the documents of a closed identity for 180 days, for administrators.';
+create trigger identities_leave_their_documents
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.on_documents_owner_closed();
 
--- sql/09_media/6_events_suspensions.sql
-
--- The files of what an administrator suspended move to a private bucket, and back. This is only
--- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
-
-create function private.queue_listing_files() returns trigger
+create function private.on_documents_account_deleted() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  insert into private.file_moves (property_id) values (new.id);
+  perform private.discard_documents(array(
+    select documents.id from public.documents where documents.account_id = new.id
+  ));
   return null;
 end
 $$;
-comment on function private.queue_listing_files is
-  'Queues the pictures of a listing that was suspended or restored.';
-create trigger properties_move_their_files
-  after update of status on public.properties
-  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
-  execute function private.queue_listing_files();
-
-create function private.queue_identity_files() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  insert into private.file_moves (identity_id) values (new.id);
-  return null;
-end
-$$;
-comment on function private.queue_identity_files is
-  'Queues the pictures of an identity that was suspended or restored.';
-create trigger identities_move_their_files
-  after update of status on public.identities
-  for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
-  execute function private.queue_identity_files();
-
-create function private.queue_account_files() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  insert into private.file_moves (identity_id)
-  select identities.id from public.identities where identities.account_id = new.id;
-  return null;
-end
-$$;
-comment on function private.queue_account_files is
-  'Queues the pictures of an account that was suspended, banned or let in again.';
-create trigger accounts_move_their_files
+comment on function private.on_documents_account_deleted is
+  'Discards the documents of a deleted account.';
+create trigger accounts_take_their_documents
   after update of status on public.accounts
-  for each row when (
-    (old.status in ('suspended', 'banned')) <> (new.status in ('suspended', 'banned'))
-  )
-  execute function private.queue_account_files();
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.on_documents_account_deleted();
 
 -- sql/09_media/7_jobs.sql
 
@@ -22762,54 +22455,28 @@ as $$
   on conflict do nothing
 $$;
 
-create function private.discard_unused_pictures() returns void
-  language sql security definer set search_path = ''
-as $$
-  with due as materialized (
-    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
-    where not upload_sessions.ended and upload_sessions.expires_at <= now()
-    order by upload_sessions.expires_at
-    limit 100
-    -- A session that is becoming a listing is locked, so it is skipped.
-    for update skip locked
-  ), ended as (
-    update private.upload_sessions set ended = true
-    from due
-    where upload_sessions.identity_id = due.identity_id and upload_sessions.id = due.id
-  ), alone as (
-    select media.id from public.media
-    where media.use is null and media.discarded_at is null and media.upload_session_id is null
-      and media.created_at < now() - interval '24 hours'
-    order by media.created_at
-    limit 500
-  )
-  update public.media
-  set discarded_at = now(), upload_session_id = null, position = null
-  where media.use is null and media.discarded_at is null and media.id in (
-    select alone.id from alone
-    union all
-    select media.id from due
-    join public.media
-      on media.identity_id = due.identity_id and media.upload_session_id = due.id
-  );
-  delete from private.upload_sessions
-  where (upload_sessions.identity_id, upload_sessions.id) in (
-    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
-    where upload_sessions.ended and upload_sessions.expires_at < now() - interval '30 days'
-    order by upload_sessions.expires_at
-    limit 500
-  )
-$$;
-comment on function private.discard_unused_pictures is
-  'Discards what was uploaded and never used: pictures of sessions whose time is over, and avatars '
-  'that were not chosen within a day.';
-
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
 as $$
 begin
   perform private.forget_removed_files(attempted);
-  perform private.discard_unused_pictures();
+  -- These were uploaded and never used, because no listing was created or no avatar chosen.
+  update public.media
+  set discarded_at = now(), upload_session_id = null, position = null
+  where media.id in (
+    select media.id from public.media
+    where media.use is null and media.discarded_at is null
+      and media.created_at < now() - interval '24 hours'
+    order by media.created_at
+    limit 500
+  );
+  delete from private.upload_sessions
+  where (upload_sessions.identity_id, upload_sessions.id) in (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where upload_sessions.created_at < now() - interval '7 days'
+    order by upload_sessions.created_at
+    limit 500
+  );
   perform private.expire_uploads();
   perform private.discard_documents(array(
     select documents.id from public.documents
@@ -22873,8 +22540,7 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket)
-  values ('avatars'), ('listings'), ('suspended'), ('documents')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- Compares the next files by name with the rows in the same range of names.
@@ -22885,15 +22551,6 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- A file that was moved without its row, because the job ended in between, is followed first.
-    perform private.follow_moved_files(array(
-      select media.id from storage.objects
-      join public.media
-        on media.bucket = any ('{avatars,listings,suspended}'::text[]) and media.name = objects.name
-      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
-        and (last_name is null or objects.name <= last_name)
-        and media.bucket <> scan.bucket
-    ));
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects
@@ -22948,132 +22605,6 @@ as $$
 $$;
 
 grant execute on function private.files_to_remove, private.reconcile_media to backend;
-
--- sql/09_media/7_jobs_suspensions.sql
-
--- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: wherever that is after a crash or
--- after two runs at once, the row says so, and what is in the wrong bucket then is moved again.
-
-create function private.bucket_of(picture public.media) returns text
-  language plpgsql stable
-  security definer -- reads accounts, identities and listings of everybody
-  set search_path = ''
-as $$
-begin
-  return case
-    when exists (
-      select from public.identities
-      join public.accounts on accounts.id = identities.account_id
-      where identities.id = picture.identity_id
-        and (identities.status = 'suspended' or accounts.status in ('suspended', 'banned'))
-    ) or exists (
-      select from public.properties
-      where properties.id = picture.property_id and properties.status = 'suspended'
-    ) then 'suspended'
-    when picture.use = 'listing' then 'listings'
-    else 'avatars'
-  end;
-end
-$$;
-comment on function private.bucket_of is
-  'The bucket in which the file of a picture belongs that a listing, person or page uses.';
-
-create function private.misplaced_files(queued private.file_moves) returns setof public.media
-  language plpgsql stable
-  rows 20
-  set search_path = ''
-as $$
-begin
-  return query
-  select media.* from public.media
-  where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
-    -- Others have got the pictures of messages, which an administrator hides one by one.
-    and media.use in ('listing', 'avatar', 'logo', 'cover')
-    and media.bucket <> private.bucket_of(media)
-  limit 200;
-end
-$$;
-
-create function private.follow_moved_files(moved_ids uuid[]) returns bigint
-  language plpgsql set search_path = ''
-as $$
-declare
-  followed bigint;
-begin
-  perform from public.properties
-  where properties.id in (
-    select media.property_id from public.media where media.id = any (moved_ids)
-  )
-  order by properties.id
-  for no key update;
-  update public.media set bucket = objects.bucket_id
-  from storage.objects
-  where media.id = any (moved_ids) and objects.name = media.name
-    and objects.bucket_id = any ('{avatars,listings,suspended}'::text[])
-    and objects.bucket_id <> media.bucket
-    and not exists (
-      select from storage.objects as same
-      where same.bucket_id = media.bucket and same.name = media.name
-    );
-  get diagnostics followed = row_count;
-  -- It may have been moved late, when it was to be elsewhere already.
-  insert into private.file_moves (identity_id)
-  select distinct media.identity_id from public.media
-  where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
-    and media.bucket <> private.bucket_of(media)
-    and not exists (
-      select from private.file_moves where file_moves.identity_id = media.identity_id
-    );
-  return followed;
-end
-$$;
-comment on function private.follow_moved_files is
-  'Stores in the rows of these pictures in which bucket their files are, and queues them again '
-  'where that is the wrong one.';
-
-create function private.files_to_move(attempted jsonb) returns json
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  tried constant uuid[] := array(
-    select file.id from jsonb_to_recordset(attempted) as file (id uuid)
-  );
-  queued private.file_moves;
-  answer json;
-begin
-  if tried <> '{}' and private.follow_moved_files(tried) = 0 then
-    -- Storage moved none of them, so others come first.
-    update private.file_moves set due_at = now() + interval '5 minutes'
-    where file_moves.id in (
-      select file.move from jsonb_to_recordset(attempted) as file (move bigint)
-    );
-  end if;
-  for queued in
-    select * from private.file_moves
-    where file_moves.due_at <= now()
-    order by file_moves.due_at, file_moves.id
-    limit 100
-    for update skip locked
-  loop
-    select json_agg(json_build_object(
-      'move', queued.id, 'id', media.id, 'name', media.name, 'from', media.bucket,
-      'to', private.bucket_of(media)))
-    into answer
-    from private.misplaced_files(queued) as media;
-    exit when answer is not null and queued.created_at > now() - interval '1 day';
-    answer := null;
-    delete from private.file_moves where file_moves.id = queued.id;
-  end loop;
-  return coalesce(answer, '[]');
-end
-$$;
-comment on function private.files_to_move is
-  'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
-  'previous call returned, after Storage was asked to move those files. A move that fails for a '
-  'day is given up.';
-
-grant execute on function private.files_to_move to backend;
 
 -- sql/10_chat/1_tables.sql
 
@@ -25947,7 +25478,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -26620,16 +26151,14 @@ as $$
 begin
   return content || (
     select jsonb_build_object('pictures', coalesce(jsonb_agg(jsonb_build_object(
-      'id', media.id, 'url', case media.bucket when 'suspended' then '/admin/pictures/' || media.id
-        else private.media_url(media.bucket, media.name) end
+      'id', media.id, 'url', private.media_url(media.bucket, media.name)
     ) order by listed.ordinal), '[]'))
     from jsonb_array_elements_text(content -> 'pictures') with ordinality as listed (id, ordinal)
     join public.media on media.id = listed.id::uuid and media.removed_at is null
   );
 end
 $$;
-comment on function private.shown_content is
-  'Names the pictures of reported content by their URLs, suspended ones by the path for admins.';
+comment on function private.shown_content is 'Names the pictures of reported content by their URLs.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -26661,31 +26190,6 @@ create trigger reports_are_decided_once
   before update of status on public.reports
   for each row when (old.status <> new.status)
   execute function private.on_report_decided();
-
-create function private.keep_reported_listing() returns trigger
-  language plpgsql
-  security definer -- reads reports, whoever owns the listing
-  set search_path = ''
-as $$
-begin
-  if exists (
-    select from public.reports
-    where reports.target_type = 'property' and reports.target_id = new.id
-      and reports.status = 'open'
-  ) then
-    perform private.refuse_action(old);
-  end if;
-  return new;
-end
-$$;
-comment on function private.keep_reported_listing is
-  'Refuses to move a listing to another identity while a report about it is open.';
-create trigger properties_stay_while_reported
-  before update of owner_identity_id on public.properties
-  for each row when (new.owner_identity_id <> old.owner_identity_id)
-  execute function private.keep_reported_listing();
-comment on trigger properties_stay_while_reported on public.properties is
-  'The order among the table''s triggers does not matter.';
 
 -- sql/11_admin/2_rules_typed.sql
 
@@ -27766,7 +27270,7 @@ begin
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
-        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
+        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')),
       ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false
@@ -28279,26 +27783,7 @@ $$;
 comment on function private.get_admin_document is
   'Facade: returns the file of a document to an admin and records that in the audit trail.';
 
-create function private.get_admin_picture(media_id uuid) returns json
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  picture public.media;
-begin
-  perform private.require_admin();
-  select * into picture from public.media
-  where media.id = get_admin_picture.media_id and media.removed_at is null;
-  if picture.id is null then
-    perform private.refuse(404, 'not_found');
-  end if;
-  return json_build_object('bucket', picture.bucket, 'file', picture.name, 'size', picture.bytes,
-    'type', 'image/' || replace(split_part(picture.name, '.', 2), 'jpg', 'jpeg'));
-end
-$$;
-comment on function private.get_admin_picture is
-  'Facade: returns where the file of a picture is to an admin, also of what is suspended.';
-
-grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;
+grant execute on function private.get_admin_document to authenticated;
 
 -- sql/11_admin/5_writes_duplicates.sql
 
@@ -30292,7 +29777,7 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
+    identities.status not in ('suspended', 'closing') and private.may_act(accounts) and private.is_proven(accounts)
       as active
   into author
   from public.identities
@@ -32044,15 +31529,6 @@ begin
       insert into private.notification_events (kind, property_id, details)
       values ('favorite_price_drop', new.id, jsonb_build_object('before', before));
     end if;
-  elsif new.status = 'active' then
-    delete from private.notification_events
-    where notification_events.property_id = new.id
-      and notification_events.kind = 'favorite_unavailable'
-      and notification_events.notified_at is null and notification_events.last_identity_id is null;
-    if not found then -- otherwise nobody was told that it was sold
-      insert into private.notification_events (kind, property_id, details)
-      values ('favorite_unavailable', new.id, '{"status":"active"}');
-    end if;
   else
     insert into private.notification_events (kind, property_id)
     values ('favorite_unavailable', new.id);
@@ -32061,16 +31537,13 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'Stores one event for all who saved the listing: its price fell, it became unavailable, or it is '
-  'back after it was sold, rented or exchanged.';
+  'Stores one event for all who saved the listing: its price fell, or it became unavailable.';
 
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
     old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
-    or old.status in ('paused', 'expired') and new.status in ('sold', 'rented', 'exchanged')
-    or old.was_closed and new.status = 'active'
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
@@ -32086,23 +31559,19 @@ begin
     case
       when new.status = 'suspended' then 'listing_suspended'
       when old.status = 'suspended' then 'listing_restored'
-      when new.status = 'expired' then 'listing_expired'
       when new.status = 'active' then 'listing_approved'
       else 'listing_rejected' end,
-    jsonb_build_object('reason', new.status_reason, 'status', new.status) || case
-      when new.status = 'expired' then jsonb_build_object('at', clock_timestamp()) else '{}' end);
+    jsonb_build_object('reason', new.status_reason, 'status', new.status));
   return null;
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its '
-  'end.';
+  'Notifies the owner of an admin''s decision about a listing, or of a reason given later.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
-    or old.status = 'active' and new.status = 'expired'
     or old.status <> 'suspended' and new.status = 'suspended'
     or old.status = 'suspended' and new.status not in ('suspended', 'deleted')
     or new.status = old.status and new.status in ('rejected', 'suspended')
@@ -32468,8 +31937,8 @@ create function private.warn_expiring_listings() returns bigint
 as $$
   select private.for_each('warn_expiring_listing', array(
     select properties.id::text from public.properties
-    where properties.status = 'active' and properties.listed
-      and properties.expires_at > now() and properties.expires_at <= now() + interval '7 days'
+    where properties.status = 'active'
+      and properties.expires_at > now() and properties.expires_at <= now() + interval '3 days'
       and not exists (
         select from private.expiry_warnings
         where expiry_warnings.property_id = properties.id
@@ -32481,7 +31950,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
+  'Job: warns the owner of a listing once, three days before it expires.';
 
 create function private.licence_warning(licence_expires_on date) returns integer
   language plpgsql stable set search_path = ''
@@ -32749,7 +32218,6 @@ as $$
 declare
   property public.properties;
   owner jsonb; -- the owner's identity (from) and account (by)
-  is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
   told record;
 begin
@@ -32779,7 +32247,7 @@ begin
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
-  if case when is_back then not property.listed else property.status = 'active' end or exists (
+  if property.status = 'active' or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'
@@ -33248,7 +32716,8 @@ grant execute on function
 -- private.anonymise_account; each area cleans up by a trigger on accounts.status -> 'deleted' or
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
-create function private.obligations(account_id uuid, money text) returns text[]
+create function private.obligations(account_id uuid, money text, identity_id uuid default null)
+  returns text[]
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
@@ -33257,16 +32726,17 @@ begin
       select from public.properties
       join public.identities on identities.id = properties.owner_identity_id
       where identities.account_id = obligations.account_id
+        and identities.id = coalesce(obligations.identity_id, identities.id)
         and properties.status in ('active', 'paused', 'pending_review')
         and properties.auction_ends_at > now()
     ) then 'auction' end,
-    case when private.has_obligations(account_id, money) then 'money' end
+    case when private.has_obligations(account_id, money, identity_id) then 'money' end
   ], null);
 end
 $$;
 comment on function private.obligations is
-  'Returns what stops the deletion of the account: auction, money or both. The argument money is '
-  'the person''s decision about the wallets.';
+  'Returns what stops the deletion of the account, or the closing of one identity: auction, money or '
+  'both. The argument money is the person''s decision about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
@@ -33550,13 +33020,13 @@ grant execute on function private.export_account to authenticated;
 
 -- sql/14_privacy/5_writes_deletion.sql
 
-create function private.request_deletion(account_id uuid, money text default null) returns jsonb
-  language plpgsql security definer set search_path = ''
+create function private.refuse_obligations(account_id uuid, money text, identity_id uuid)
+  returns void
+  language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  available constant numeric := private.available_money(account_id);
-  owed text[] := private.obligations(account_id, money);
-  due timestamptz;
+  available constant numeric := private.available_money(account_id, identity_id);
+  owed text[] := private.obligations(account_id, money, identity_id);
 begin
   if money = 'give_up' and available > private.most_given_up() and not 'money' = any (owed) then
     owed := array_append(owed, 'money');
@@ -33565,6 +33035,16 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
+end
+$$;
+
+create function private.request_deletion(account_id uuid, money text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  due timestamptz;
+begin
+  perform private.refuse_obligations(account_id, money, null);
   -- The change of the account deletes its sessions, so they are locked first.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
@@ -33580,7 +33060,86 @@ comment on function private.request_deletion is
   'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
   'give_up. 409 account_has_obligations, last_admin.';
 
-grant execute on function private.request_deletion to backend;
+create function private.request_closing(account_id uuid, identity_id uuid, money text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  account constant public.accounts := private.lock_account_exclusively(account_id);
+  identity public.identities;
+begin
+  if not private.may_act(account) then
+    return null;
+  end if;
+  select * into identity from public.identities
+  where identities.account_id = account.id and identities.id = request_closing.identity_id
+    and identities.type <> 'individual' and identities.status <> 'closed';
+  if identity.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif identity.status = 'suspended' or exists (
+    select from public.reports
+    where reports.reported_identity_id = identity.id and reports.status = 'open'
+  ) then
+    perform private.refuse(409, 'status_transition_invalid');
+  elsif identity.status <> 'closing' then
+    perform private.refuse_obligations(account.id, money, identity.id);
+    update public.identities
+    set status = 'closing', closes_from = identity.status, close_at = now() + interval '14 days',
+        money_at_close = request_closing.money
+    where identities.id = identity.id
+    returning * into identity;
+  end if;
+  return jsonb_build_object('closeAt', identity.close_at, 'loses', (
+    select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
+    from public.subscriptions
+    join public.plans on plans.id = subscriptions.plan_id
+    where subscriptions.identity_id = identity.id and subscriptions.status = 'active'
+    limit 1
+  ));
+end
+$$;
+comment on function private.request_closing is
+  'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
+  'Returns what is lost without a refund. 404 identity_not_found, 409 account_has_obligations, '
+  'status_transition_invalid for one that is suspended or reported.';
+
+create function private.cancel_closing(identity_id uuid) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.lock_caller_exclusively();
+  identity public.identities;
+begin
+  select * into identity from public.identities
+  where identities.account_id = caller_id and identities.id = cancel_closing.identity_id
+    and identities.type <> 'individual' and identities.status <> 'closed';
+  if identity.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif identity.status = 'closing' then
+    update public.identities
+    set status = case when identity.closes_from = 'active' and (
+        select private.licence_is_over(organisations) from public.organisations
+        where organisations.identity_id = identity.id
+      ) then 'expired' else identity.closes_from end
+    where identities.id = identity.id;
+  end if;
+end
+$$;
+
+create function api.cancel_closing(identity_id uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.count_action('profile');
+  perform private.cancel_closing(cancel_closing.identity_id);
+end
+$$;
+comment on function api.cancel_closing is
+  'Takes the closing of one of the caller''s companies or offices back within its 14 days. 404 '
+  'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
+
+grant execute on function private.request_deletion, private.request_closing to backend;
+grant execute on function private.cancel_closing, api.cancel_closing to authenticated;
 
 -- sql/14_privacy/6_events_deletion.sql
 
@@ -33680,6 +33239,52 @@ as $$
 $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
+
+create function private.close_due_identity(identity_id uuid) returns boolean
+  language plpgsql set search_path = ''
+as $$
+declare
+  account public.accounts;
+  identity public.identities;
+begin
+  select * into account from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = close_due_identity.identity_id
+  )
+  for no key update skip locked;
+  select * into identity from public.identities
+  where identities.account_id = account.id and identities.id = close_due_identity.identity_id
+    and identities.close_at <= now();
+  if identity.id is null
+    or private.obligations(account.id, identity.money_at_close, identity.id) <> '{}' then
+    return false;
+  end if;
+  if identity.money_at_close is not null then
+    perform private.settle_wallets(account, identity.money_at_close, identity.id);
+  end if;
+  update public.identities set status = 'closed' where identities.id = identity.id;
+  return true;
+end
+$$;
+
+create function private.close_due_identities() returns bigint
+  language sql
+  security definer -- closes other people's identities
+  set search_path = ''
+as $$
+  select private.for_each('close_due_identity', array(
+    select identities.id::text from public.identities
+    where identities.close_at <= now()
+      -- A payment that arrived meanwhile must be settled first.
+      and private.obligations(identities.account_id, identities.money_at_close, identities.id) = '{}'
+      and not private.failed_recently('close_due_identity', identities.id::text)
+    order by identities.close_at
+    limit 100
+  ), true)
+$$;
+comment on function private.close_due_identities is
+  'Job: closes companies and offices whose owners asked for it 14 days ago.';
 
 create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -33800,7 +33405,7 @@ comment on function private.give_up_unreachable_accounts is
   'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
-  private.delete_due_accounts, private.notify_of_stopped_deletions,
+  private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
   private.give_up_unreachable_accounts
   to backend;
 
@@ -34583,8 +34188,7 @@ on conflict (name) do nothing;
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the edge functions read these buckets, after the database has allowed the read.
-  ('suspended', 'suspended', false, 10485760, '{image/jpeg,image/png,image/webp}'),
+  -- Only the edge functions read this bucket, after the database has allowed the read.
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set
@@ -34848,6 +34452,7 @@ values
   ('identity_status', 'expired', 'انتهى الترخيص', 'Licence expired', 4),
   ('identity_status', 'suspended', 'موقوف', 'Suspended', 5),
   ('identity_status', 'closed', 'مغلق', 'Closed', 6),
+  ('identity_status', 'closing', 'قيد الإغلاق', 'Closing', 7),
   ('account_status', 'active', 'نشط', 'Active', 1),
   ('account_status', 'suspended', 'موقوف', 'Suspended', 2),
   ('account_status', 'banned', 'محظور', 'Banned', 3),
@@ -35040,8 +34645,6 @@ with listed as (
       'عقار محفوظ لم يعد متاحاً', 'Favorite unavailable'),
     ('listing_expiring', 'listings', 'my_property', false, true, false,
       'إعلان على وشك الانتهاء', 'Listing about to expire'),
-    ('listing_expired', 'listings', 'my_property', false, true, false,
-      'إعلان انتهى عرضه', 'Listing expired'),
     ('listing_approved', 'listings', 'my_property', false, false, false,
       'إعلان معتمد', 'Listing approved'),
     ('listing_rejected', 'listings', 'my_property', false, false, false,
@@ -35141,9 +34744,6 @@ from (values
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',
     'One of the properties that you saved is no longer offered'),
-  ('favorite_unavailable', '$.status == "active"',
-    'عاد عقار في مفضلتك', 'أُعيد عرض «{titleAr}»',
-    'A saved property is back', '“{titleEn}” is offered again'),
   ('favorite_unavailable', '$.status == "sold"',
     'عقار في مفضلتك لم يعد متاحاً', 'تم بيع «{titleAr}»',
     'A saved property is no longer available', '“{titleEn}” has been sold'),
@@ -35161,12 +34761,9 @@ from (values
     'A saved property is no longer available', '“{titleEn}” is no longer offered'),
   ('listing_expiring', null,
     'إعلانك على وشك الانتهاء',
-    'ينتهي عرض «{titleAr}» خلال {days|يوم|يومين|أيام|يوماً}، ويمكنك تجديده من الآن',
+    'ينتهي عرض «{titleAr}» خلال {days|يوم|يومين|أيام|يوماً}، ويمكنك تجديده بعد ذلك',
     'Your listing is about to expire',
-    '“{titleEn}” expires in {days|a day|days}; you can renew it now'),
-  ('listing_expired', null,
-    'انتهى عرض إعلانك', 'انتهى عرض «{titleAr}»، ويمكنك تجديده خلال 90 يوماً',
-    'Your listing has expired', '“{titleEn}” has expired; you can renew it within 90 days'),
+    '“{titleEn}” expires in {days|a day|days}; you can renew it then'),
   ('listing_approved', '$.change == true',
     'تم اعتماد تعديلاتك', 'أصبحت تعديلاتك على «{titleAr}» ظاهرة للجميع',
     'Your changes are live', 'Everybody sees your changes to “{titleEn}” now'),

@@ -75,27 +75,18 @@ describe('MED-27 a document goes', () => {
     await expect.poll(() => storedFiles(company)).toEqual([])
   })
 
-  test('when its company is closed or its account deleted', async () => {
-    for (
-      const end of [
-        () =>
-          database().query(`update public.identities set status = 'closed' where id = $1`, [
-            company,
-          ]),
-        () => database().query('delete from auth.users where id = $1', [owner.id]),
-      ]
-    ) {
-      const { id } = await sendOne()
-      await end()
-      const { rows } = await database().query(
-        'select 1 from public.documents where id = $1 and discarded_at is null',
-        [id],
-      )
-      expect(rows).toEqual([])
-      await runJobs()
-      await expect.poll(() => storedFiles(company)).toEqual([])
-      company = await insertWaitingCompany(owner.id).catch(() => company)
-    }
+  test('180 days after its company is closed, and no longer than its account', async () => {
+    await sendOne()
+    await database().query(
+      `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
+      [company],
+    )
+    await database().query(`update public.identities set status = 'closed' where id = $1`, [company])
+    expect(await daysLeft()).toEqual([180])
+    await database().query('delete from auth.users where id = $1', [owner.id])
+    await runJobs()
+    await expect.poll(() => storedFiles(company)).toEqual([])
+    expect(await daysLeft()).toEqual([])
   })
 
   test('a file whose upload died half-way is seen by nobody and removed', async () => {

@@ -39,6 +39,7 @@ export const ofBackend: Review[] = [
     'private.remove_phone',
     'private.remove_provider',
     'private.request_code',
+    'private.request_closing',
     'private.request_deletion',
     'private.return_sign_in',
     'private.verify_code',
@@ -71,6 +72,7 @@ export const ofBackend: Review[] = [
     'private.reconcile_media',
   ]],
   ['backend', 'jobs', [
+    'private.close_due_identities',
     'private.delete_due_accounts',
     'private.notify_of_stopped_deletions',
     'private.give_up_unreachable_accounts',

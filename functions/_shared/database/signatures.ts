@@ -6,6 +6,7 @@
 export const signatures = {
   add_identity: { type: 'text', fields: 'jsonb' },
   block_identity: { identity_id: 'uuid' },
+  cancel_closing: { identity_id: 'uuid' },
   cancel_plan: {},
   check_favorite: { property_id: 'uuid' },
   check_session: {},
@@ -355,6 +356,7 @@ export const backendSignatures = {
   claim_pushes: { batch: 'integer' },
   claim_timestamp: { name: 'text', every: 'interval' },
   claims: {},
+  close_due_identities: {},
   code_identifier: { account_id: 'uuid', purpose: 'text' },
   contact_change_outcome: { account_id: 'uuid', change_id: 'uuid' },
   count_hit: { rule: 'text', subject: 'text', allowed: 'integer?', times: 'integer?' },
@@ -527,6 +529,7 @@ export const backendSignatures = {
   report_missing_rows: {},
   report_refused_password: {},
   report_waiting_acts: {},
+  request_closing: { account_id: 'uuid', identity_id: 'uuid', money: 'text?' },
   request_code: {
     purpose: 'text',
     identifier: 'text',

@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import type { ApiContext } from '../../_shared/caller/context.ts'
 import { backend, call } from '../../_shared/database/db.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import { Code, Password, PersonName } from '../../_shared/input/identifiers.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 import { callerAsUser, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 import {
+  Closing,
   IdentityChanges,
   IdentityRecord,
   Me,
@@ -69,6 +71,19 @@ const money = z.enum(['refund', 'give_up']).optional().describe(
     'first; support pays out the rest. `give_up`: of at most 20.000 in all.',
 )
 
+const Leaving = z.union([
+  z.strictObject({ password: Password, money }),
+  z.strictObject({ code: Code, money }),
+])
+
+async function proveLeaving(c: ApiContext, given: z.infer<typeof Leaving>) {
+  const user = await callerAsUser(c)
+  await ('code' in given
+    ? verifyOwnCode(c, user, 'delete', given.code)
+    : verifyPassword(c, user, given.password))
+  return user.id
+}
+
 const deleteMe = route({
   ...mine,
   tags,
@@ -89,9 +104,7 @@ const deleteMe = route({
     'account_has_obligations',
     'last_admin',
   ],
-  request: body(
-    z.union([z.strictObject({ password: Password, money }), z.strictObject({ code: Code, money })]),
-  ),
+  request: body(Leaving),
   responses: {
     202: json(
       z.object({ deleteAt: Time.describe('When it is carried out.') }).openapi('Deletion', {
@@ -170,6 +183,43 @@ const change = route({
   },
 })
 
+const close = route({
+  ...mine,
+  tags,
+  operationId: 'request_closing',
+  method: 'post',
+  path: '/identities/{identityId}/close',
+  summary: 'Close one of my companies or offices in 14 days',
+  description:
+    'Confirmed as a deletion of the account. From now on nobody sees it and it does not act; in 14 ' +
+    'days it is closed for good, until then `DELETE` takes that back. What is open, such as an ' +
+    'auction, comes first; `money` is about its own wallet. Again is the same.',
+  errors: [
+    'invalid_credentials',
+    'otp_invalid',
+    'otp_expired',
+    'otp_locked',
+    'identity_not_found',
+    'status_transition_invalid',
+    'account_has_obligations',
+  ],
+  request: { params: OneIdentity, ...body(Leaving) },
+  responses: { 202: json(Closing, 'Requested.') },
+})
+
+const keep = route({
+  ...mine,
+  tags,
+  operationId: 'cancel_closing',
+  method: 'delete',
+  path: '/identities/{identityId}/close',
+  summary: 'Take back that one of my companies or offices is closed',
+  description: 'It is as it was before. Where nothing is to be closed, nothing happens.',
+  errors: ['identity_not_found', 'licence_in_use'],
+  request: { params: OneIdentity },
+  responses: { 204: { description: 'It stays.' } },
+})
+
 const switchTo = route({
   ...mine,
   tags,
@@ -198,14 +248,8 @@ export const accounts = area()
   })
   .openapi(deleteMe, async (c) => {
     const given = c.req.valid('json')
-    const user = await callerAsUser(c)
-    await ('code' in given
-      ? verifyOwnCode(c, user, 'delete', given.code)
-      : verifyPassword(c, user, given.password))
-    const deletion = await backend('request_deletion', {
-      accountId: user.id,
-      money: given.money,
-    })
+    const accountId = await proveLeaving(c, given)
+    const deletion = await backend('request_deletion', { accountId, money: given.money })
     if (!deletion) throw new Refusal('token_invalid')
     return send(c, JSON.stringify(deletion), 202)
   })
@@ -218,6 +262,20 @@ export const accounts = area()
   .openapi(change, async (c) => {
     const fields = c.req.valid('json')
     return send(c, await call(c, 'update_identity', { ...c.req.valid('param'), fields }))
+  })
+  .openapi(close, async (c) => {
+    const given = c.req.valid('json')
+    const closing = await backend('request_closing', {
+      accountId: await proveLeaving(c, given),
+      money: given.money,
+      ...c.req.valid('param'),
+    })
+    if (!closing) throw new Refusal('token_invalid')
+    return send(c, JSON.stringify(closing), 202)
+  })
+  .openapi(keep, async (c) => {
+    await call(c, 'cancel_closing', c.req.valid('param'))
+    return sendNothing(c)
   })
   .openapi(
     switchTo,

@@ -46,10 +46,11 @@ export const identityStatus = z.enum([
   'rejected',
   'expired',
   'suspended',
+  'closing',
   'closed',
 ]).describe(
   'Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` ' +
-    'is a licence that has run out.',
+    'is a licence that has run out, `closing` one that its owner closes.',
 )
 export const statusReason = z.string().nullable().describe(
   'Why it was rejected or suspended, or its last change refused, in the words of the administrator; ' +
@@ -198,13 +199,28 @@ export const pendingChanges = orNull(PendingIdentityChanges).describe(
   'What waits for an administrator; the old, sent again, takes it back. null: nothing.',
 )
 
+const closeAt = Time.nullable().describe('When a `closing` one is closed; else null.')
+
+export const Closing = z
+  .object({
+    closeAt: Time.describe('When it is carried out.'),
+    loses: z.union([
+      z.object({
+        plan: z.string().describe('The code of its plan.'),
+        endsAt: Time.describe('Until when that is paid.'),
+      }),
+      z.null(),
+    ]).describe('What was paid and ends with it, without a refund; null: nothing.'),
+  })
+  .openapi('Closing', { description: 'The closing of a company or office that was requested.' })
+
 /** A caller's own identity in any state; companies and offices have all their fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
     statusReason,
     createdAt: Time,
-    ...z.object({ ...organisation, pendingChanges }).partial().shape,
+    ...z.object({ ...organisation, pendingChanges, closeAt }).partial().shape,
   })
   .openapi('IdentityRecord', {
     description:

@@ -1,0 +1,157 @@
+// An owner closes a company or office, and nothing else of the account.
+import { beforeEach, expect, test } from 'vitest'
+import { wrong } from '../accounts/password-requests.ts'
+import { signUpAdmin } from '../support/admins.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { openConversation, postMessage } from '../support/conversations.ts'
+import { sendDocument } from '../support/documents.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { actAs, actingOf, setStatus } from '../support/identities.ts'
+import { drain } from '../support/jobs.ts'
+import { publishListing } from '../support/listings.ts'
+import { giveMoney } from '../support/money.ts'
+import { givePlan } from '../support/plans.ts'
+import { refusal } from '../support/problems.ts'
+
+let owner: Person
+let office: string
+beforeEach(async () => {
+  owner = await signUp()
+  office = await insertOrganisation(owner.id, 'office')
+})
+
+const close = (given: object = {}, id = office, by = owner) =>
+  by.post(`/auth/identities/${id}/close`, { password: by.password, ...given })
+const keep = (id = office, by = owner) => by.delete(`/auth/identities/${id}/close`)
+const own = async () => (await owner.get(`/auth/identities/${office}`)).body
+async function whenDue() {
+  await database().query(
+    `update public.identities set close_at = now() - interval '1 second' where id = $1`,
+    [office],
+  )
+  await drain('close_due_identities')
+}
+
+test('it is hidden for 14 days, taken back by its owner, and closed when they are over', async () => {
+  const { id: mine } = await publishListing(owner)
+  await actAs(owner, office)
+  const { id } = await publishListing(owner)
+  const buyer = await signUp()
+  const { id: conversation } = await openConversation(buyer, { propertyId: id, message: 'متاح؟' })
+  await givePlan(office, 'plus', 20)
+  const { id: document } = await sendDocument(owner, office)
+  const seen = async () => [
+    (await guest.get(`/office/${office}`)).status,
+    (await guest.get(`/properties/${id}`)).status,
+    (await postMessage(buyer, conversation)).status,
+  ]
+  expect(await close({ password: 'another one' })).toMatchObject(wrong)
+  const asked = await close()
+  expect(asked).toMatchObject({
+    status: 202,
+    body: { closeAt: expect.any(String), loses: { plan: 'plus', endsAt: expect.any(String) } },
+  })
+  expect((await close()).body).toEqual(asked.body)
+  expect(await own()).toMatchObject({ status: 'closing', closeAt: asked.body.closeAt })
+  expect(await actingOf(owner.id)).toBe(null)
+  expect(await actAs(owner, office)).toMatchObject(refusal(403, 'identity_not_usable'))
+  expect(await owner.patch(`/auth/identities/${office}`, { aboutAr: 'نبذة' }))
+    .toMatchObject(refusal(409, 'status_transition_invalid'))
+  expect(await seen()).toEqual([404, 404, 403])
+  expect(await guest.get(`/properties/${mine}`)).toMatchObject({ status: 200 })
+
+  for (let times = 0; times < 2; times++) expect(await keep()).toMatchObject({ status: 204 })
+  expect(await own()).toMatchObject({ status: 'active', closeAt: null })
+  expect(await seen()).toEqual([200, 200, 201])
+
+  await close()
+  await drain('close_due_identities')
+  expect(await own()).toMatchObject({ status: 'closing' })
+  await whenDue()
+  expect(await own()).toMatchObject({ status: 'closed', nameEn: null, verified: false })
+  expect(await seen()).toEqual([404, 404, 403])
+  expect(await keep()).toMatchObject(refusal(404, 'identity_not_found'))
+  expect(await guest.get(`/properties/${mine}`)).toMatchObject({ status: 200 })
+  // Administrators may need its papers; nobody else gets them.
+  const { rows } = await database().query(
+    `select round(extract(epoch from kept_until - now()) / 86400)::int as days
+     from public.documents where id = $1 and discarded_at is null`,
+    [document],
+  )
+  expect(rows).toEqual([{ days: 180 }])
+})
+
+test('only an own company or office that is neither suspended nor reported is closed', async () => {
+  const stranger = await signUp()
+  for (const [id, by] of [[owner.identityId, owner], [office, stranger]] as const) {
+    expect(await close({}, id, by)).toMatchObject(refusal(404, 'identity_not_found'))
+    expect(await keep(id, by)).toMatchObject(refusal(404, 'identity_not_found'))
+  }
+  const { body: { id: report } } = await stranger.post('/reports', {
+    targetType: 'identity',
+    targetId: office,
+    reason: 'fraud',
+  })
+  expect(await close()).toMatchObject(refusal(409, 'status_transition_invalid'))
+  const admin = await signUpAdmin()
+  await admin.post(`/admin/moderation/${report}/decide`, { decision: 'dismiss' })
+  await setStatus(office, 'suspended')
+  expect(await close()).toMatchObject(refusal(409, 'status_transition_invalid'))
+  await setStatus(office, 'active')
+  expect(await close()).toMatchObject({ status: 202 })
+})
+
+test('what it owes comes first, its own alone, and its money goes as its owner said', async () => {
+  const owing = (obligations: string[], available: number) => ({
+    status: 409,
+    body: { error: { code: 'account_has_obligations', obligations, available } },
+  })
+  await giveMoney(owner.identityId, 7)
+  expect(await close()).toMatchObject({ status: 202 })
+  await keep()
+  await giveMoney(office, 5)
+  expect(await close()).toMatchObject(owing(['money'], 5))
+  const listing = await insertListing(office, { owner_type: 'office' })
+  await database().query(
+    `insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+     values ($1, now() + interval '1 day', now() + interval '2 days', 1000, 1)`,
+    [listing],
+  )
+  expect(await close({ money: 'refund' })).toMatchObject(owing(['auction'], 5))
+  await database().query('delete from public.auctions where property_id = $1', [listing])
+  expect(await close({ money: 'refund' })).toMatchObject({ status: 202 })
+  await whenDue()
+  const { rows } = await database().query(
+    `select amount::float, state from public.wallet_payouts where account_id = $1`,
+    [owner.id],
+  )
+  expect(rows).toEqual([{ amount: 5, state: 'open' }])
+  expect((await owner.get('/wallet')).body).toMatchObject({ available: 7 })
+})
+
+test('its licence is free meanwhile, and a closing is not taken back against who has it now', async () => {
+  const { licenceNo } = await own()
+  await close()
+  const rival = await signUp()
+  const { body: { id } } = await rival.post('/auth/identities', {
+    type: 'office',
+    nameAr: 'مكتب الواحة',
+    licenceNo,
+    licenceExpiresOn: '2040-01-01',
+  })
+  const admin = await signUpAdmin()
+  expect(await admin.post(`/admin/moderation/${id}/decide`, { decision: 'approve' }))
+    .toMatchObject({ status: 200 })
+  expect(await keep()).toMatchObject(refusal(409, 'licence_in_use'))
+  expect(await own()).toMatchObject({ status: 'closing' })
+})
+
+test('one whose licence ended while it was closing comes back expired', async () => {
+  await close()
+  await database().query(
+    `update public.organisations set licence_expires_on = '2026-01-01' where identity_id = $1`,
+    [office],
+  )
+  await keep()
+  expect(await own()).toMatchObject({ status: 'expired' })
+})
