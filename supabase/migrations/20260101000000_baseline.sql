@@ -29777,7 +29777,7 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status not in ('suspended', 'closing') and private.may_act(accounts) and private.is_proven(accounts)
+    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
       as active
   into author
   from public.identities
@@ -29833,6 +29833,12 @@ begin
     from public.identities
     where identities.account_id = new.id;
   else
+    -- Ratings that only the request of the deletion has hidden outlive it.
+    update public.reviews set author_active = true
+    from public.identities
+    where reviews.author_account_id = new.id and not reviews.author_active
+      and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
+      and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
   end if;
   return null;

@@ -190,6 +190,25 @@ test('a requested deletion is carried out after fourteen days', async () => {
   expect(await logIn(identifier, password)).toMatchObject(wrong)
 })
 
+test('a rating is hidden with its author, and outlives the deletion without its words', async () => {
+  const [person, friend] = [await signUp(), await signUp('هند المطيري')]
+  await proveEmail(person)
+  const talk = await openConversation(person, { identityId: friend.identityId, message: 'أهلاً' })
+  await postMessage(friend, talk.id)
+  const review = { identityId: friend.identityId, rating: 5, comment: 'تعامل راقٍ' }
+  expect(await person.post('/reviews', review)).toMatchObject({ status: 201 })
+  const reviews = async () => {
+    const { body: { count, items } } = await guest.get(`/reviews?identityId=${friend.identityId}`)
+    return [count, ...items.map(({ comment }: { comment: string | null }) => comment)]
+  }
+  expect(await reviews()).toEqual([1, 'تعامل راقٍ'])
+  await person.post('/auth/me/delete', { password: person.password })
+  expect(await reviews()).toEqual([0])
+  await database().query('update public.accounts set delete_at = now() where id = $1', [person.id])
+  await drain('delete_due_accounts')
+  expect(await reviews()).toEqual([1, null])
+})
+
 async function paidTooLate() {
   const person = await signUp()
   const invoice = await topUpInvoice(person)

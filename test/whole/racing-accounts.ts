@@ -128,6 +128,11 @@ export const accountActions: Record<string, Action> = {
     path: `/auth/identities/${company}`,
     body: { aboutAr: randomUUID() },
   }),
+  closeIdentity: ({ office, password }) => ({
+    path: `/auth/identities/${office}/close`,
+    body: { password, money: 'refund' },
+  }),
+  keepIdentity: ({ office }) => ({ method: 'DELETE', path: `/auth/identities/${office}/close` }),
   document: ({ company }) => ({
     path: '/media/upload/documents',
     ...pictureForm('files', formField('identityId', company)),

@@ -227,6 +227,7 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
   'suspends and releases the account': ({ id }) => [status(id, 'suspended'), status(id, 'active')],
+  'approves the new name of the identity': ({ office }) => [decide(office, 'approve')],
   'suspends the identity': ({ office }) => [identity(office, 'suspended')],
   'suspends and releases the identity': ({ office }) => [
     identity(office, 'suspended'),
