@@ -47,6 +47,7 @@ const sqlJobs: BackendFunction[] = [
   'report_waiting_acts',
   'purge_alarms',
   'purge_banned_contacts',
+  'purge_closed_licences',
   'purge_codes',
   'purge_deleted_listings',
   'purge_hidden_words',

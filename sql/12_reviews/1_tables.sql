@@ -49,6 +49,22 @@ comment on column private.review_notices.hidden_at is
   'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
+create table private.closed_licences (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  licence_no text not null,
+  closed_at timestamptz not null default now()
+);
+comment on table private.closed_licences is
+  'The licences of closed companies and offices, by which their reviews follow to the account''s next '
+  'identity with it. Cleaned by private.purge_closed_licences, and deleted with the account.';
+create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
+create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
+alter table private.closed_licences enable row level security;
+grant select on private.closed_licences to acting;
+create policy "people see what is kept of their own" on private.closed_licences
+  for select to acting using (account_id = (select private.account_id()));
+
 alter table public.reviews enable row level security;
 alter table private.review_notices enable row level security;
 revoke all on public.reviews from anon, authenticated;

@@ -40,5 +40,8 @@ create trigger reviews_are_counted_in_and_out
   for each row execute function private.count_review();
 create trigger reviews_are_counted
   after update on public.reviews
-  for each row when ((old.listed, old.rating) is distinct from (new.listed, new.rating))
+  for each row when (
+    (old.listed, old.rating, old.subject_identity_id)
+      is distinct from (new.listed, new.rating, new.subject_identity_id)
+  )
   execute function private.count_review();

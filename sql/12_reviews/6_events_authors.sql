@@ -72,6 +72,7 @@ begin
       and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
       and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
+    delete from private.closed_licences where closed_licences.account_id = new.id;
   end if;
   return null;
 end

@@ -99,6 +99,14 @@ begin
       ) order by suspensions.property_id), '[]')
       from private.suspensions where suspensions.account_id = caller_id
     ),
+    'closedLicences', (
+      select coalesce(json_agg(json_build_object(
+        'identityId', closed.identity_id,
+        'licenceNo', closed.licence_no,
+        'closedAt', closed.closed_at
+      ) order by closed.closed_at, closed.identity_id), '[]')
+      from private.closed_licences as closed where closed.account_id = caller_id
+    ),
     'reports', (
       select coalesce(
         json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')

@@ -29266,6 +29266,22 @@ comment on column private.review_notices.hidden_at is
   'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
+create table private.closed_licences (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  licence_no text not null,
+  closed_at timestamptz not null default now()
+);
+comment on table private.closed_licences is
+  'The licences of closed companies and offices, by which their reviews follow to the account''s next '
+  'identity with it. Cleaned by private.purge_closed_licences, and deleted with the account.';
+create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
+create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
+alter table private.closed_licences enable row level security;
+grant select on private.closed_licences to acting;
+create policy "people see what is kept of their own" on private.closed_licences
+  for select to acting using (account_id = (select private.account_id()));
+
 alter table public.reviews enable row level security;
 alter table private.review_notices enable row level security;
 revoke all on public.reviews from anon, authenticated;
@@ -29368,7 +29384,10 @@ create trigger reviews_are_counted_in_and_out
   for each row execute function private.count_review();
 create trigger reviews_are_counted
   after update on public.reviews
-  for each row when ((old.listed, old.rating) is distinct from (new.listed, new.rating))
+  for each row when (
+    (old.listed, old.rating, old.subject_identity_id)
+      is distinct from (new.listed, new.rating, new.subject_identity_id)
+  )
   execute function private.count_review();
 
 -- sql/12_reviews/2_rules_who_may_review.sql
@@ -29840,6 +29859,7 @@ begin
       and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
       and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
+    delete from private.closed_licences where closed_licences.account_id = new.id;
   end if;
   return null;
 end
@@ -29854,6 +29874,88 @@ create trigger accounts_update_reviews
         (new.status, new.suspended_until, new.delete_at is null, private.is_proven(new))
   )
   execute function private.on_author_account_changed();
+
+-- sql/12_reviews/6_events_licences.sql
+
+create function private.keep_closed_licence() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.closed_licences (identity_id, account_id, licence_no)
+  select organisations.identity_id, accounts.id, organisations.licence_no
+  from public.organisations
+  join public.accounts on accounts.id = new.account_id
+  where organisations.identity_id = new.id and accounts.status <> 'deleted'
+    and exists (select from public.reviews where reviews.subject_identity_id = new.id);
+  return null;
+end
+$$;
+comment on function private.keep_closed_licence is
+  'Keeps the licence of a closed identity that was reviewed.';
+
+create trigger identities_leave_their_licence
+  after update of status on public.identities
+  for each row when (
+    new.status = 'closed' and old.status <> 'closed' and new.type <> 'individual'
+  )
+  execute function private.keep_closed_licence();
+comment on trigger identities_leave_their_licence on public.identities is
+  'Runs before identities_show_their_organisation, which removes the licence from the page.';
+
+create function private.take_over_reviews() returns trigger
+  language plpgsql
+  security definer -- moves reviews by other people
+  set search_path = ''
+as $$
+declare
+  before_id uuid;
+begin
+  for before_id in
+    delete from private.closed_licences as closed
+    using public.organisations
+    where organisations.identity_id = new.id and closed.licence_no = organisations.licence_no
+      and closed.account_id = new.account_id and closed.closed_at > now() - interval '2 years'
+    returning closed.identity_id
+  loop
+    -- They are locked first, because each of them then locks the totals of both identities.
+    perform from public.reviews where reviews.subject_identity_id = before_id
+    order by reviews.id for no key update;
+    insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
+    select notices.author_account_id, new.id, notices.hidden_at
+    from private.review_notices as notices where notices.subject_identity_id = before_id
+    on conflict do nothing;
+    update public.reviews set subject_identity_id = new.id
+    where reviews.subject_identity_id = before_id and not exists (
+      select from public.reviews as newer
+      where newer.author_account_id = reviews.author_account_id
+        and newer.subject_identity_id = new.id
+    );
+  end loop;
+  return null;
+end
+$$;
+comment on function private.take_over_reviews is
+  'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
+  'verified one of the same account with its licence.';
+
+create trigger identities_take_over_reviews
+  after update of status on public.identities
+  for each row when (
+    old.status = 'pending_verification' and new.status = 'active' and new.type <> 'individual'
+  )
+  execute function private.take_over_reviews();
+
+-- sql/12_reviews/7_jobs.sql
+
+create function private.purge_closed_licences() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.closed_licences', 'closed_at', '2 years')
+$$;
+comment on function private.purge_closed_licences is
+  'Job: forgets licences two years after their companies and offices were closed.';
+
+grant execute on function private.purge_closed_licences to backend;
 
 -- sql/13_notifications/1_tables.sql
 
@@ -33005,6 +33107,14 @@ begin
         'endedAt', suspensions.ended_at
       ) order by suspensions.property_id), '[]')
       from private.suspensions where suspensions.account_id = caller_id
+    ),
+    'closedLicences', (
+      select coalesce(json_agg(json_build_object(
+        'identityId', closed.identity_id,
+        'licenceNo', closed.licence_no,
+        'closedAt', closed.closed_at
+      ) order by closed.closed_at, closed.identity_id), '[]')
+      from private.closed_licences as closed where closed.account_id = caller_id
     ),
     'reports', (
       select coalesce(

@@ -5,7 +5,7 @@ import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { sendDocument } from '../support/documents.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { actAs, actingOf, setStatus } from '../support/identities.ts'
 import { drain } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
@@ -154,4 +154,68 @@ test('one whose licence ended while it was closing comes back expired', async ()
   )
   await keep()
   expect(await own()).toMatchObject({ status: 'expired' })
+})
+
+test('reviews follow its licence to the next identity of the account, hidden ones hidden', async () => {
+  const admin = await signUpAdmin()
+  const { licenceNo } = await own()
+  const write = async (rating: number) => {
+    const author = await signUp()
+    await proveEmail(author)
+    const { id } = await openConversation(author, { identityId: office, message: 'مرحبا' })
+    await actAs(owner, office)
+    await postMessage(owner, id, 'أهلاً')
+    const { status, body } = await author.post('/reviews', { identityId: office, rating })
+    expect(status).toBe(201)
+    return body.id
+  }
+  await write(2)
+  const hidden = await write(1)
+  await database().query('update public.reviews set hidden_at = now() where id = $1', [hidden])
+  const claim = async (by: Person) => {
+    const { body: { id } } = await by.post('/auth/identities', {
+      type: 'office',
+      nameAr: 'مكتب الواحة',
+      licenceNo,
+      licenceExpiresOn: '2040-01-01',
+    })
+    const decided = await admin.post(`/admin/moderation/${id}/decide`, { decision: 'approve' })
+    expect(decided.status).toBe(200)
+    return id
+  }
+  const ratingOf = async (id: string) => {
+    const { ratingAvg, ratingCount } = (await guest.get(`/office/${id}`)).body
+    return [ratingAvg, ratingCount]
+  }
+  expect(await ratingOf(office)).toEqual([2, 1])
+  await close()
+  await whenDue()
+  expect((await owner.get('/auth/me/export')).body.closedLicences)
+    .toMatchObject([{ identityId: office, licenceNo }])
+  const rival = await claim(await signUp())
+  expect(await ratingOf(rival)).toEqual([null, 0])
+  await setStatus(rival, 'rejected')
+  const next = await claim(owner)
+  expect(await ratingOf(next)).toEqual([2, 1])
+  const { rows } = await database().query(
+    'select rating, hidden_at is not null as hidden from public.reviews where subject_identity_id = $1',
+    [next],
+  )
+  expect(rows.toSorted((a, b) => a.rating - b.rating))
+    .toEqual([{ rating: 1, hidden: true }, { rating: 2, hidden: false }])
+  expect((await owner.get('/auth/me/export')).body.closedLicences).toEqual([])
+})
+
+test('the licence of a closed one is forgotten after two years', async () => {
+  await database().query(
+    `insert into private.closed_licences (identity_id, account_id, licence_no, closed_at)
+     values ($1, $2, 'L-1', now() - interval '2 years 1 day')`,
+    [office, owner.id],
+  )
+  await drain('purge_closed_licences')
+  const { rows } = await database().query(
+    'select from private.closed_licences where identity_id = $1',
+    [office],
+  )
+  expect(rows).toEqual([])
 })

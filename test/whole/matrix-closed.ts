@@ -192,6 +192,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.banned_contacts (account_id, value)
      values (:account, cast(gen_random_uuid() as text))`,
   ),
+  'private.closed_licences': closed(
+    'account_id',
+    `insert into private.closed_licences (identity_id, account_id, licence_no)
+     values (:identity, :account, 'L-1') on conflict do nothing`,
+  ),
   'private.suspensions': closed(
     'account_id',
     `insert into private.suspensions (property_id, account_id, listing, pictures)

@@ -115,6 +115,7 @@ export const ofBackend: Review[] = [
     'private.purge_publications',
     'private.purge_rates',
     'private.purge_social_tokens',
+    'private.purge_closed_licences',
     'private.purge_suspensions',
     'private.purge_views',
     'private.purge_void_lines',

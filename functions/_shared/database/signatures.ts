@@ -447,6 +447,7 @@ export const backendSignatures = {
   purge_alarms: {},
   purge_auth_audit: {},
   purge_banned_contacts: {},
+  purge_closed_licences: {},
   purge_codes: {},
   purge_deleted_listings: {},
   purge_hidden_words: {},

@@ -1,0 +1,67 @@
+create function private.keep_closed_licence() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  insert into private.closed_licences (identity_id, account_id, licence_no)
+  select organisations.identity_id, accounts.id, organisations.licence_no
+  from public.organisations
+  join public.accounts on accounts.id = new.account_id
+  where organisations.identity_id = new.id and accounts.status <> 'deleted'
+    and exists (select from public.reviews where reviews.subject_identity_id = new.id);
+  return null;
+end
+$$;
+comment on function private.keep_closed_licence is
+  'Keeps the licence of a closed identity that was reviewed.';
+
+create trigger identities_leave_their_licence
+  after update of status on public.identities
+  for each row when (
+    new.status = 'closed' and old.status <> 'closed' and new.type <> 'individual'
+  )
+  execute function private.keep_closed_licence();
+comment on trigger identities_leave_their_licence on public.identities is
+  'Runs before identities_show_their_organisation, which removes the licence from the page.';
+
+create function private.take_over_reviews() returns trigger
+  language plpgsql
+  security definer -- moves reviews by other people
+  set search_path = ''
+as $$
+declare
+  before_id uuid;
+begin
+  for before_id in
+    delete from private.closed_licences as closed
+    using public.organisations
+    where organisations.identity_id = new.id and closed.licence_no = organisations.licence_no
+      and closed.account_id = new.account_id and closed.closed_at > now() - interval '2 years'
+    returning closed.identity_id
+  loop
+    -- They are locked first, because each of them then locks the totals of both identities.
+    perform from public.reviews where reviews.subject_identity_id = before_id
+    order by reviews.id for no key update;
+    insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
+    select notices.author_account_id, new.id, notices.hidden_at
+    from private.review_notices as notices where notices.subject_identity_id = before_id
+    on conflict do nothing;
+    update public.reviews set subject_identity_id = new.id
+    where reviews.subject_identity_id = before_id and not exists (
+      select from public.reviews as newer
+      where newer.author_account_id = reviews.author_account_id
+        and newer.subject_identity_id = new.id
+    );
+  end loop;
+  return null;
+end
+$$;
+comment on function private.take_over_reviews is
+  'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
+  'verified one of the same account with its licence.';
+
+create trigger identities_take_over_reviews
+  after update of status on public.identities
+  for each row when (
+    old.status = 'pending_verification' and new.status = 'active' and new.type <> 'individual'
+  )
+  execute function private.take_over_reviews();
