@@ -166,7 +166,7 @@ comment on function private.organisation_with is
 
 create function private.page_with_changes(organisation public.organisations, changes jsonb)
   returns public.organisations
-  language plpgsql immutable set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   organisation.name_ar := coalesce(changes ->> 'nameAr', organisation.name_ar);

@@ -67,4 +67,5 @@ end
 $$;
 comment on function private.suspend_unproven_past is
   'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once, who can resume the listings and change the identities.';
+  'changes of verified ones, and notifies the owner once, who can resume the listings and change the '
+  'identities.';

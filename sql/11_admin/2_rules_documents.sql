@@ -35,7 +35,7 @@ as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
 begin
-  if (seen is not null or private.awaits_verification(identity))
+  if (seen is not null or identity.status = 'pending_verification')
     and there <> array(select distinct id from unnest(seen) as id order by id) then
     perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
   end if;

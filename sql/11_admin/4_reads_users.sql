@@ -176,8 +176,8 @@ begin
       ('q', char_length(private.typed(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
-      ('identityStatus', identity_status in
-        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')),
+      ('identityStatus', identity_status in ('active', 'pending_verification', 'rejected', 'expired',
+        'suspended', 'closing', 'closed')),
       ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false

@@ -52,7 +52,7 @@ as $$
 declare
   organisation public.organisations;
 begin
-  perform private.check_documents_seen(identity, seen);
+  perform private.check_documents_seen(identity, coalesce(seen, '{}'));
   select * into organisation from public.organisations
   where organisations.identity_id = identity.id;
   perform private.audit('identity.status', 'identity', identity.id, reason,

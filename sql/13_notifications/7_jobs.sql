@@ -148,5 +148,6 @@ comment on function private.purge_notification_events is
   'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
-  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications, private.purge_notification_events
+  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications,
+  private.purge_notification_events
   to backend;

@@ -7128,7 +7128,7 @@ comment on function private.organisation_with is
 
 create function private.page_with_changes(organisation public.organisations, changes jsonb)
   returns public.organisations
-  language plpgsql immutable set search_path = ''
+  language plpgsql stable set search_path = ''
 as $$
 begin
   organisation.name_ar := coalesce(changes ->> 'nameAr', organisation.name_ar);
@@ -13990,7 +13990,7 @@ begin
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
-          case when not own.is_mine then null
+          case when own.is_mine is not true then null
             when properties.status = 'suspended' then 'administrator'
             when not properties.owner_active then (
               select case identities.status
@@ -15415,7 +15415,8 @@ end
 $$;
 comment on function private.suspend_unproven_past is
   'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once, who can resume the listings and change the identities.';
+  'changes of verified ones, and notifies the owner once, who can resume the listings and change the '
+  'identities.';
 
 -- sql/06_properties/6_events_cards.sql
 
@@ -25748,7 +25749,7 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use identities_await_verification_idx.
+-- Without a search_path this function is inlined, so queries can use the indexes on those that wait.
 create function private.awaits_verification(identity public.identities) returns boolean
   language sql immutable parallel safe
   return (
@@ -25850,7 +25851,7 @@ as $$
 declare
   there constant uuid[] := private.document_ids(identity.id);
 begin
-  if (seen is not null or private.awaits_verification(identity))
+  if (seen is not null or identity.status = 'pending_verification')
     and there <> array(select distinct id from unnest(seen) as id order by id) then
     perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
   end if;
@@ -27269,8 +27270,8 @@ begin
       ('q', char_length(private.typed(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
-      ('identityStatus', identity_status in
-        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')),
+      ('identityStatus', identity_status in ('active', 'pending_verification', 'rejected', 'expired',
+        'suspended', 'closing', 'closed')),
       ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false
@@ -27898,7 +27899,7 @@ as $$
 declare
   organisation public.organisations;
 begin
-  perform private.check_documents_seen(identity, seen);
+  perform private.check_documents_seen(identity, coalesce(seen, '{}'));
   select * into organisation from public.organisations
   where organisations.identity_id = identity.id;
   perform private.audit('identity.status', 'identity', identity.id, reason,
@@ -32165,7 +32166,8 @@ comment on function private.purge_notification_events is
   'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
-  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications, private.purge_notification_events
+  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications,
+  private.purge_notification_events
   to backend;
 
 -- sql/13_notifications/7_jobs_fan_out.sql
@@ -34567,8 +34569,8 @@ values
   ('identity_status', 'rejected', 'مرفوض', 'Rejected', 3),
   ('identity_status', 'expired', 'انتهى الترخيص', 'Licence expired', 4),
   ('identity_status', 'suspended', 'موقوف', 'Suspended', 5),
-  ('identity_status', 'closed', 'مغلق', 'Closed', 6),
-  ('identity_status', 'closing', 'قيد الإغلاق', 'Closing', 7),
+  ('identity_status', 'closing', 'قيد الإغلاق', 'Closing', 6),
+  ('identity_status', 'closed', 'مغلق', 'Closed', 7),
   ('account_status', 'active', 'نشط', 'Active', 1),
   ('account_status', 'suspended', 'موقوف', 'Suspended', 2),
   ('account_status', 'banned', 'محظور', 'Banned', 3),

@@ -108,7 +108,7 @@ test('who asks for a deletion is told wherever a message comes, and of nothing b
   const { identifier, password } = person
   await person.post('/auth/me/delete', { password })
   await waitUntil('the SMS', async () => {
-    await runJobs()
+    await runJobs('jobs/often')
     return (await inboxOf(identifier)).some(({ body }) => body.includes('حذف حسابك'))
   })
   const [{ body }] = (await inboxOf(identifier)).filter(({ body }) => body.includes('حذف حسابك'))
