@@ -34966,8 +34966,11 @@ from (values
     'The deletion of your account was requested',
     'It was requested on {at}, and nobody sees the account any more. A sign-in within 14 days cancels it'),
   ('deletion_cancelled', null,
-    'أُلغي حذف حسابك', 'سجّلت الدخول في {at} فأُلغي طلب حذف حسابك وعاد كل شيء كما كان',
-    'Your account stays', 'The sign-in on {at} cancelled the requested deletion, and all is as it was'),
+    'أُلغي حذف حسابك', 'أُلغي في {at} طلب حذف حسابك وعاد كل شيء كما كان. إن لم تسجّل الدخول أنت، أعد تعيين '
+      'كلمة المرور',
+    'Your account stays',
+    'The requested deletion was cancelled on {at}, and all is as it was. If that was not your sign-in, '
+      'reset the password'),
   ('review_new', null,
     'تقييم جديد', 'وصلك تقييم من {name}: {rating|نجمة واحدة|نجمتان|نجوم|نجمة}',
     'New review', '{name} reviewed you: {rating|one star|stars}'),

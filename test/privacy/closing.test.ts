@@ -32,7 +32,7 @@ async function whenDue() {
   await drain('close_due_identities')
 }
 
-test('it is hidden for 14 days, taken back by its owner, and closed when they are over', async () => {
+test('IDN-08 it is hidden for 14 days, taken back by its owner, and closed when they are over', async () => {
   const { id: mine } = await publishListing(owner)
   await actAs(owner, office)
   const { id } = await publishListing(owner)
