@@ -26678,7 +26678,8 @@ begin
           and (not $1 ?| array['licence_no', 'licence_expires_before'] or exists (
             select from public.organisations
             where organisations.identity_id = identities.id
-              and (not $1 ? 'licence_no' or organisations.licence_no = $1 ->> 'licence_no')
+              and (not $1 ? 'licence_no' or $1 ->> 'licence_no'
+                in (organisations.licence_no, identities.pending_changes ->> 'licenceNo'))
               and (not $1 ? 'licence_expires_before'
                 or organisations.licence_expires_on < ($1 ->> 'licence_expires_before')::date)
           ))

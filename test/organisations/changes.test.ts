@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { act } from '../admin/studio.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
-import { database, guest, type Person, signUp } from '../support/client.ts'
+import { database, type Guest, guest, type Person, signUp } from '../support/client.ts'
 import { sendDocument } from '../support/documents.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { actAs, setStatus } from '../support/identities.ts'
@@ -227,4 +227,16 @@ test('nobody is reminded who has sent a later date, or may not act', async () =>
   await change({ licenceExpiresOn: await kuwaitDay(365) })
   await drain('warn_expiring_licences')
   expect((await told()).map(([kind]: [string]) => kind)).toEqual(['identity_suspended'])
+})
+
+test('a listing says to its owner alone that an administrator hides it', async () => {
+  const { id } = await publishListing(owner)
+  const hiddenBy = async (by: Guest) => (await by.get(`/properties/${id}`)).body.hiddenBy
+  expect([await hiddenBy(owner), await hiddenBy(guest)]).toEqual([null, null])
+  const suspended = await admin.post(`/admin/moderation/${id}/decide`, {
+    decision: 'suspend',
+    reason,
+  })
+  expect(suspended.status).toBe(200)
+  expect(await hiddenBy(owner)).toBe('administrator')
 })

@@ -90,7 +90,7 @@ test('a verified page keeps its licence until another is approved', async () => 
     status: 200,
     body: { status: 'active', licenceNo, pendingChanges: { licenceNo: another } },
   })
-  const { body } = await admin.get(`/admin/moderation?kind=identity&accountId=${owner.id}`)
+  const { body } = await admin.get(`/admin/moderation?kind=identity&licenceNo=${another}`)
   expect(body.items).toMatchObject([
     { id: held, identity: { claims: [{ identity: { id: rival, status: 'active' } }] } },
   ])
