@@ -52,6 +52,23 @@ begin
 end
 $$;
 
+create function private.is_in_order(identity_id uuid) returns boolean
+  language plpgsql stable
+  security definer -- reads the state of someone else's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and private.may_act(accounts) and accounts.delete_at is null
+  );
+end
+$$;
+comment on function private.is_in_order is
+  'Whether jobs may act for an identity: it may act itself, and no deletion is requested.';
+
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable
   security definer -- reads other people's identities

@@ -2554,6 +2554,23 @@ begin
 end
 $$;
 
+create function private.is_in_order(identity_id uuid) returns boolean
+  language plpgsql stable
+  security definer -- reads the state of someone else's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and private.may_act(accounts) and accounts.delete_at is null
+  );
+end
+$$;
+comment on function private.is_in_order is
+  'Whether jobs may act for an identity: it may act itself, and no deletion is requested.';
+
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable
   security definer -- reads other people's identities
@@ -11594,6 +11611,7 @@ begin
   join public.identities on identities.id = subscriptions.identity_id
   where subscriptions.id = remind_of_plan.subscription_id
     and subscriptions.status = 'active' and subscriptions.reminded_at is null
+    and private.is_in_order(identities.id)
   for update of subscriptions skip locked;
   if due.id is null then
     return false;
@@ -11615,10 +11633,9 @@ create function private.remind_of_plans() returns bigint
 as $$
   select private.for_each('remind_of_plan', array(
     select subscriptions.id::text from public.subscriptions
-    join public.identities on identities.id = subscriptions.identity_id
     where subscriptions.status = 'active' and subscriptions.reminded_at is null
       and subscriptions.ends_at between now() and now() + interval '3 days'
-      and identities.status <> 'closed'
+      and private.is_in_order(subscriptions.identity_id)
       and not exists (
         select from public.subscriptions as next
         where next.identity_id = subscriptions.identity_id and next.status = 'next'
@@ -11629,7 +11646,8 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners three days before a plan ends, and issues a renewal''s invoice if needed.';
+  'Job: notifies owners who are in order three days before a plan ends, and issues a renewal''s '
+  'invoice if needed.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -11644,11 +11662,8 @@ begin
   select subscriptions.identity_id, plans into due
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
-  join public.identities on identities.id = subscriptions.identity_id
-  join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
-    -- While a deletion is requested, the account's money is not spent.
-    and accounts.delete_at is null
+    and private.is_in_order(subscriptions.identity_id)
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
     return false;
@@ -11676,20 +11691,19 @@ as $$
     join public.plans on plans.id = subscriptions.plan_id
     join public.wallets
       on wallets.identity_id = subscriptions.identity_id and wallets.part = 'available'
-    join public.identities on identities.id = subscriptions.identity_id
-    join public.accounts on accounts.id = identities.account_id
-      and accounts.delete_at is null
     where subscriptions.status = 'active' and subscriptions.renews
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
       and plans.on_sale and wallets.balance >= plans.price
+      and private.is_in_order(subscriptions.identity_id)
       and not private.failed_recently('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans on their last day from the wallet, if that holds enough.';
+  'Job: renews plans on their last day from the wallet, if that holds enough and the owner is in '
+  'order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql set search_path = ''
