@@ -120,6 +120,7 @@ create table public.identities (
   money_at_close text constraint identities_money_at_close_is_known
     check (money_at_close in ('refund', 'give_up')),
   created_at timestamptz not null default now(),
+  stopped_at timestamptz,
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
   ),
@@ -140,8 +141,12 @@ comment on column public.identities.pending_changes is
   'Names, licence number or later licence date of a verified page that await an admin''s decision, '
   'by the names of the fields.';
 create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
+comment on column public.identities.stopped_at is
+  'Since when the suspension of the identity, or the suspension or ban of its account, keeps it from '
+  'acting; null otherwise. Its plan and its listings stand still meanwhile.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
+create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
 
 alter table public.accounts add constraint accounts_active_identity_is_own
   foreign key (id, active_identity_id) references public.identities (account_id, id);

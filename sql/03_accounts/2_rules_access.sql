@@ -62,6 +62,7 @@ begin
     select from public.identities
     join public.accounts on accounts.id = identities.account_id
     where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and identities.stopped_at is null
       and private.may_act(accounts) and accounts.delete_at is null
   );
 end
@@ -94,6 +95,65 @@ create trigger identities_stop_acting
   after update of status on public.identities
   for each row when (new.status <> 'active')
   execute function private.on_identity_status();
+
+create function private.is_stopped(account public.accounts, identity_status text) returns boolean
+  language sql stable
+  return coalesce(
+    is_stopped.identity_status = 'suspended'
+    or (is_stopped.account).status = 'banned'
+    or (is_stopped.account).status = 'suspended'
+      and ((is_stopped.account).suspended_until < now()) is not true,
+    false);
+comment on function private.is_stopped is
+  'Whether an administrator''s act keeps an identity from acting, rather than its own or the end of '
+  'its licence.';
+
+create function private.stop_identity() returns trigger
+  language plpgsql
+  security definer -- reads the account, whichever role changes the identity
+  set search_path = ''
+as $$
+declare
+  account public.accounts;
+begin
+  select * into account from public.accounts where accounts.id = new.account_id;
+  new.stopped_at :=
+    case when private.is_stopped(account, new.status) then coalesce(old.stopped_at, now()) end;
+  return new;
+end
+$$;
+comment on function private.stop_identity is
+  'Notes since when an administrator''s act keeps an identity from acting.';
+
+create trigger identities_tell_since_when
+  before update of status on public.identities
+  for each row when (old.status <> new.status)
+  execute function private.stop_identity();
+comment on trigger identities_tell_since_when on public.identities is
+  'Runs after identities_take_what_follows, which locks the account.';
+
+create function private.stop_identities() returns trigger
+  language plpgsql
+  security definer -- writes the account's identities, whichever role changes the account
+  set search_path = ''
+as $$
+begin
+  update public.identities
+  set stopped_at = case when identities.stopped_at is null then now() end
+  where identities.account_id = new.id
+    and (identities.stopped_at is not null) <> private.is_stopped(new, identities.status);
+  return null;
+end
+$$;
+comment on function private.stop_identities is
+  'Notes since when an administrator''s act keeps the identities of an account from acting.';
+
+create trigger accounts_are_stopped
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
+  execute function private.stop_identities();
 
 create function private.check_acting_identity() returns trigger
   language plpgsql

@@ -1,7 +1,41 @@
+create function private.plan_clock(identity_id uuid) returns timestamptz
+  language plpgsql stable
+  security definer -- reads identities of others
+  set search_path = ''
+as $$
+begin
+  return coalesce((
+    select identities.stopped_at from public.identities
+    where identities.id = plan_clock.identity_id
+  ), now());
+end
+$$;
+comment on function private.plan_clock is
+  'The time by which an identity''s plan and listings run: it stands still while an administrator''s '
+  'act keeps the identity from acting.';
+
+create function private.loses_plan(identity_id uuid) returns boolean
+  language plpgsql stable
+  security definer -- reads the state of someone else's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = loses_plan.identity_id and identities.stopped_at is not null
+      and (accounts.status = 'banned' or identities.stopped_at <= now() - interval '180 days')
+  );
+end
+$$;
+comment on function private.loses_plan is
+  'Whether an administrator''s act ends the plan: a ban, or anything that has lasted 180 days.';
+
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
 as $$
 declare
+  clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
 begin
   select plans.* into plan
@@ -9,7 +43,7 @@ begin
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
-    and subscriptions.ends_at > now()
+    and subscriptions.ends_at > clock
   order by subscriptions.status -- the next one counts from the end of the active one on
   limit 1;
   if plan.id is null then

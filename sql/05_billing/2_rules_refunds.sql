@@ -55,6 +55,7 @@ as $$
       select from public.identities
       where identities.id = invoice.identity_id and identities.status <> 'closed'
     )
+    and not (invoice.purpose = 'plan' and private.loses_plan(invoice.identity_id))
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id

@@ -18,18 +18,21 @@ as $$
 $$;
 
 create function private.settle_plan(identity_id uuid) returns void
-  language sql
+  language plpgsql
   security definer -- writes subscriptions, for functions that have locked the plan
   set search_path = ''
 as $$
+declare
+  clock constant timestamptz := private.plan_clock(identity_id);
+begin
   update public.subscriptions set status = 'expired', ended_at = now()
   where subscriptions.identity_id = settle_plan.identity_id
-    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= now();
+    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= clock;
 
   update public.subscriptions as next
   set status = case when active.ends_at is null then 'active' else 'next' end,
-      starts_at = coalesce(active.ends_at, least(next.starts_at, now())),
-      ends_at = coalesce(active.ends_at, least(next.starts_at, now()))
+      starts_at = coalesce(active.ends_at, least(next.starts_at, clock)),
+      ends_at = coalesce(active.ends_at, least(next.starts_at, clock))
         + (next.ends_at - next.starts_at)
   from (
     select max(subscriptions.ends_at) as ends_at from public.subscriptions
@@ -42,7 +45,8 @@ as $$
     and exists (
       select from public.subscriptions as next
       where next.identity_id = settle_plan.identity_id and next.status = 'next'
-    )
+    );
+end
 $$;
 comment on function private.settle_plan is
   'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
@@ -55,7 +59,7 @@ create function private.intervals_left(subscription public.subscriptions)
   set search_path = ''
 as $$
   select intervals.id, intervals.lasts, greatest(0, least(intervals.lasts,
-    extract(epoch from subscription.ends_at - now())
+    extract(epoch from subscription.ends_at - private.plan_clock(subscription.identity_id))
       - (sum(intervals.lasts) over (order by intervals.id desc) - intervals.lasts)))
   from (
     select subscription_intervals.id,
@@ -85,8 +89,8 @@ begin
   select old.id, old_plan.interval_days,
     div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
   from (
-    select floor(extract(epoch from old.ends_at - now()) - coalesce(sum(intervals.lasts), 0))
-      as seconds
+    select floor(extract(epoch from old.ends_at - private.plan_clock(old.identity_id))
+      - coalesce(sum(intervals.lasts), 0)) as seconds
     from private.intervals_left(old) as intervals
   ) as given
   where given.seconds > 0;
@@ -126,6 +130,7 @@ create function private.start_plan(
   set search_path = ''
 as $$
 declare
+  clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
   current public.subscriptions;
   subscription public.subscriptions;
@@ -151,9 +156,9 @@ begin
       or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
       update public.subscriptions set status = 'replaced', ended_at = now()
       where subscriptions.id = current.id;
-      insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
-        start_plan.pay_with)
+      insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, clock,
+        clock + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
       perform private.carry_over(current, subscription.id, plan);
     elsif exists (
@@ -198,7 +203,9 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
     and subscriptions.status in ('active', 'next')
-    and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
+    and (end_subscription.status <> 'expired'
+      or subscriptions.ends_at <= private.plan_clock(owner_id)
+      or private.loses_plan(owner_id));
   if not found then
     return false;
   end if;
@@ -231,7 +238,8 @@ begin
   where subscription_intervals.id = own.id;
   if rest is null or rest = interval '0' then
     return; -- it is over, or its plan has ended
-  elsif subscription.ends_at - rest <= greatest(now(), subscription.starts_at) then
+  elsif subscription.ends_at - rest
+    <= greatest(private.plan_clock(subscription.identity_id), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');
   else
     update public.subscriptions

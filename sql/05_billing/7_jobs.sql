@@ -211,15 +211,29 @@ create function private.downgrade_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('downgrade_plan', array(
-    select subscriptions.id::text from public.subscriptions
-    where subscriptions.status = 'active' and subscriptions.ends_at <= now()
-      and not private.failed_recently('downgrade_plan', subscriptions.id::text)
-    order by subscriptions.ends_at
+    select due.id::text
+    from (
+      (
+        select subscriptions.id, subscriptions.ends_at from public.subscriptions
+        join public.identities on identities.id = subscriptions.identity_id
+        where subscriptions.status = 'active' and subscriptions.ends_at <= now()
+          and subscriptions.ends_at <= coalesce(identities.stopped_at, now())
+      )
+      union
+      select subscriptions.id, subscriptions.ends_at
+      from public.identities
+      join public.subscriptions
+        on subscriptions.identity_id = identities.id and subscriptions.status = 'active'
+      where identities.stopped_at is not null and private.loses_plan(identities.id)
+    ) as due
+    where not private.failed_recently('downgrade_plan', due.id::text)
+    order by due.ends_at
     limit 100
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over, begins the next, and pauses active listings over its quota.';
+  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 days; '
+  'begins the next, and pauses active listings over its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''

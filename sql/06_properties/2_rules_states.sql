@@ -71,14 +71,16 @@ create function private.with_listing_time(
 ) returns public.properties
   language plpgsql set search_path = ''
 as $$
+declare
+  clock constant timestamptz := private.plan_clock(listing.owner_identity_id);
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
     -- The length of the pause is added to expires_at.
-    listing.expires_at := listing.expires_at + (now() - before.paused_at);
+    listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
     listing.confirmed_at := now();
-    listing.expires_at := now() + make_interval(
+    listing.expires_at := clock + make_interval(
       days => (private.plan_of(listing.owner_identity_id)).listing_days);
   end if;
   listing.published_at := coalesce(listing.published_at, now());

@@ -70,6 +70,31 @@ create trigger identities_carry_their_listings
   for each row when ((old.status, old.type) is distinct from (new.status, new.type))
   execute function private.on_owner_identity();
 
+create function private.return_listing_time() returns trigger
+  language plpgsql
+  security definer -- writes listings of the identity, whichever role lets it act again
+  set search_path = ''
+as $$
+begin
+  -- The end of a pause adds the time since the listing was paused.
+  update public.properties
+  set expires_at = properties.expires_at + (coalesce(properties.paused_at, now()) - old.stopped_at),
+      version = properties.version + 1
+  where properties.owner_identity_id = new.id and properties.status in ('active', 'paused')
+    and coalesce(properties.paused_at, now()) > old.stopped_at;
+  return null;
+end
+$$;
+comment on function private.return_listing_time is
+  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
+
+create trigger identities_return_listing_time
+  after update on public.identities
+  for each row when (
+    old.stopped_at is not null and new.stopped_at is null and new.status <> 'closed'
+  )
+  execute function private.return_listing_time();
+
 create function private.on_owner_organisation() returns trigger
   language plpgsql
   security definer -- writes listings of the changed owner

@@ -5,6 +5,10 @@ begin
   perform from public.properties
   where properties.id = expire_listing.property_id
     and properties.status = 'active' and properties.expires_at <= now()
+    and not exists (
+      select from public.identities
+      where identities.id = properties.owner_identity_id and identities.stopped_at is not null
+    )
   for no key update skip locked;
   if not found then
     return false;
@@ -24,6 +28,10 @@ as $$
     from (
       select properties.id, properties.owner_identity_id from public.properties
       where properties.status = 'active' and properties.expires_at <= now()
+        and not exists (
+          select from public.identities
+          where identities.id = properties.owner_identity_id and identities.stopped_at is not null
+        )
         and not private.failed_recently('expire_listing', properties.id::text)
       order by properties.expires_at
       limit 1000
@@ -31,7 +39,7 @@ as $$
     order by due.owner_identity_id, due.id
   ))
 $$;
-comment on function private.expire_listings is 'Job: expires listings whose time is over.';
+comment on function private.expire_listings is 'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''

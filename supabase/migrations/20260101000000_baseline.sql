@@ -1936,6 +1936,7 @@ create table public.accounts (
   suspended_until timestamptz,
   delete_at timestamptz,
   money_at_deletion text,
+  stays_hidden boolean not null default false,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -1952,6 +1953,9 @@ create table public.accounts (
   constraint accounts_money_at_deletion_is_known check (
     money_at_deletion is null
     or money_at_deletion in ('refund', 'give_up') and delete_at is not null
+  ),
+  constraint accounts_hidden_by_a_lock_and_a_request check (
+    not stays_hidden or delete_at is not null
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -1979,9 +1983,10 @@ comment on column public.accounts.terms_version is
 comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
-comment on column public.accounts.delete_at is
-  'When a deletion is due, even of a locked account. Until a sign-in cancels it nobody sees the account.';
+comment on column public.accounts.delete_at is 'When a deletion is due, even of a locked account.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
+comment on column public.accounts.stays_hidden is
+  'Whether it was suspended or banned while its deletion was requested; a sign-in shows it again.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
   'sign in to it, and its deletion is requested after 14 days.';
@@ -2017,42 +2022,28 @@ create table public.identities (
   type text not null
     constraint identities_type_is_known check (type in ('individual', 'company', 'office')),
   status text not null constraint identities_status_is_known check (
-    status in
-      ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closing', 'closed')
+    status in ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')
   ),
   status_reason text,
   display_name text not null
     constraint identities_display_name_is_a_name check (private.is_name(display_name)),
   avatar_url text,
-  pending_changes jsonb constraint identities_pending_changes_are_some
-    check (jsonb_typeof(pending_changes) = 'object' and pending_changes <> '{}'),
-  closes_from text,
-  close_at timestamptz,
-  money_at_close text constraint identities_money_at_close_is_known
-    check (money_at_close in ('refund', 'give_up')),
   created_at timestamptz not null default now(),
+  stopped_at timestamptz,
   constraint identities_people_are_not_verified check (
     type <> 'individual' or status in ('active', 'suspended', 'closed')
-  ),
-  constraint identities_closing_has_a_date check (
-    (status = 'closing') = (close_at is not null and closes_from is not null)
   ),
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
 comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
-comment on column public.identities.status_reason is
-  'Why it was rejected or suspended, or why its last change was refused.';
-comment on column public.identities.closes_from is 'The status that a closing one returns to.';
-comment on column public.identities.close_at is 'When a closing one becomes closed.';
-comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
-comment on column public.identities.pending_changes is
-  'Names, licence number or later licence date of a verified page that await an admin''s decision, '
-  'by the names of the fields.';
-create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
+comment on column public.identities.stopped_at is
+  'Since when the suspension of the identity, or the suspension or ban of its account, keeps it from '
+  'acting; null otherwise. Its plan and its listings stand still meanwhile.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
+create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
 
 alter table public.accounts add constraint accounts_active_identity_is_own
   foreign key (id, active_identity_id) references public.identities (account_id, id);
@@ -2071,8 +2062,7 @@ grant select on public.accounts, public.individual_profiles, public.identities t
 grant update (language, terms_version, terms_accepted_at, active_identity_id) on public.accounts
   to acting;
 grant update (full_name, avatar_url) on public.individual_profiles to acting;
-grant insert, update (status, status_reason, display_name, avatar_url, pending_changes)
-  on public.identities to acting;
+grant insert, update (status, display_name, avatar_url) on public.identities to acting;
 
 create policy "people see their own account" on public.accounts
   for select to authenticated, acting
@@ -2319,8 +2309,7 @@ create table private.contact_messages (
   created_at timestamptz not null default now()
 );
 comment on table private.contact_messages is
-  'SMS and emails about a changed contact or a requested deletion; retried for a day. Cleaned by '
-  'private.purge_codes.';
+  'SMS and emails about a changed contact; retried for a day. Cleaned by private.purge_codes.';
 comment on column private.contact_messages.sent_to is 'A current or former phone or email.';
 create index contact_messages_account_idx on private.contact_messages (account_id);
 create index contact_messages_due_idx on private.contact_messages (due_at);
@@ -2512,7 +2501,7 @@ comment on function private.is_locked is
 
 create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
-  return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
+  return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
 comment on function private.may_act is
   'Whether an account may act and others see it. Only this function decides it.';
 
@@ -2564,6 +2553,7 @@ begin
     select from public.identities
     join public.accounts on accounts.id = identities.account_id
     where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and identities.stopped_at is null
       and private.may_act(accounts) and accounts.delete_at is null
   );
 end
@@ -2596,6 +2586,65 @@ create trigger identities_stop_acting
   after update of status on public.identities
   for each row when (new.status <> 'active')
   execute function private.on_identity_status();
+
+create function private.is_stopped(account public.accounts, identity_status text) returns boolean
+  language sql stable
+  return coalesce(
+    is_stopped.identity_status = 'suspended'
+    or (is_stopped.account).status = 'banned'
+    or (is_stopped.account).status = 'suspended'
+      and ((is_stopped.account).suspended_until < now()) is not true,
+    false);
+comment on function private.is_stopped is
+  'Whether an administrator''s act keeps an identity from acting, rather than its own or the end of '
+  'its licence.';
+
+create function private.stop_identity() returns trigger
+  language plpgsql
+  security definer -- reads the account, whichever role changes the identity
+  set search_path = ''
+as $$
+declare
+  account public.accounts;
+begin
+  select * into account from public.accounts where accounts.id = new.account_id;
+  new.stopped_at :=
+    case when private.is_stopped(account, new.status) then coalesce(old.stopped_at, now()) end;
+  return new;
+end
+$$;
+comment on function private.stop_identity is
+  'Notes since when an administrator''s act keeps an identity from acting.';
+
+create trigger identities_tell_since_when
+  before update of status on public.identities
+  for each row when (old.status <> new.status)
+  execute function private.stop_identity();
+comment on trigger identities_tell_since_when on public.identities is
+  'Runs after identities_take_what_follows, which locks the account.';
+
+create function private.stop_identities() returns trigger
+  language plpgsql
+  security definer -- writes the account's identities, whichever role changes the account
+  set search_path = ''
+as $$
+begin
+  update public.identities
+  set stopped_at = case when identities.stopped_at is null then now() end
+  where identities.account_id = new.id
+    and (identities.stopped_at is not null) <> private.is_stopped(new, identities.status);
+  return null;
+end
+$$;
+comment on function private.stop_identities is
+  'Notes since when an administrator''s act keeps the identities of an account from acting.';
+
+create trigger accounts_are_stopped
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
+  execute function private.stop_identities();
 
 create function private.check_acting_identity() returns trigger
   language plpgsql
@@ -3108,18 +3157,21 @@ begin
   if new.delete_at is null then
     new.money_at_deletion := null;
   end if;
+  -- An account that is locked while a deletion is requested stays hidden until the person signs in.
+  new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use. A lock does not cancel a requested deletion.';
+  'Clears columns that the new state does not use, and sets stays_hidden. A lock does not cancel a '
+  'requested deletion.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is
-  'Runs before accounts_take_what_follows, which reads delete_at.';
+  'Runs before accounts_take_what_follows, which reads stays_hidden.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -3139,17 +3191,6 @@ begin
   end if;
   if new.status not in ('rejected', 'suspended') then
     new.status_reason := null;
-  end if;
-  if new.status <> 'closing' then
-    new.closes_from := null;
-    new.close_at := null;
-    new.money_at_close := null;
-  elsif new.close_at is null then
-    perform private.refuse_by_hand(
-      'Its owner closes it in the app: status closed ends it at once, and for good.');
-  end if;
-  if new.status not in ('active', 'expired', 'suspended') then
-    new.pending_changes := null; -- it is not verified, so its page itself can be changed
   end if;
   if new.status = 'closed' then
     new.display_name := 'حساب محذوف';
@@ -3483,15 +3524,16 @@ comment on function private.before_state_change is 'Locks the rows that depend o
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.delete_at is null)
-      is distinct from (new.status, new.suspended_until, new.delete_at is null)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
+    -- Requesting or cancelling a deletion does not change what others see.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
     or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
-  'Runs after accounts_abide_by_their_state, which sets delete_at.';
+  'Runs after accounts_abide_by_their_state, which sets stays_hidden.';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
@@ -3904,9 +3946,7 @@ as $$
         'areaId', organisations.area_id,
         'addressAr', organisations.address_ar,
         'workingHours', organisations.working_hours,
-        'verified', organisations.verified,
-        'pendingChanges', identity.pending_changes,
-        'closeAt', identity.close_at)
+        'verified', organisations.verified)
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;
@@ -6348,13 +6388,11 @@ begin
     where accounts.id = account.id;
   end if;
   -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
-  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata'
-    || case when account.delete_at is null then '{}' else '{"deletion_cancelled":true}' end::jsonb);
+  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers. A token '
-  'that cancelled a requested deletion says so (deletion_cancelled).';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''
@@ -6936,8 +6974,8 @@ alter table public.organisations enable row level security;
 revoke all on public.organisations from anon, authenticated;
 grant select on public.organisations to authenticated;
 grant select, insert, update (name_ar, name_en, licence_no, licence_expires_on, about_ar, phone,
-  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url)
-  on public.organisations to acting;
+  whatsapp, email, website, governorate_id, area_id, address_ar, working_hours, logo_url, cover_url,
+  verified, holds_licence) on public.organisations to acting;
 create policy "people see the organisations of their own identities" on public.organisations
   for select to authenticated
   using (identity_id in (
@@ -7143,50 +7181,6 @@ $$;
 comment on function private.organisation_with is
   'The page with the given fields changed; absent ones are kept, and null clears a field.';
 
-create function private.page_with_changes(organisation public.organisations, changes jsonb)
-  returns public.organisations
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  organisation.name_ar := coalesce(changes ->> 'nameAr', organisation.name_ar);
-  if changes ? 'nameEn' then organisation.name_en := changes ->> 'nameEn'; end if;
-  organisation.licence_no := coalesce(changes ->> 'licenceNo', organisation.licence_no);
-  organisation.licence_expires_on := coalesce(
-    (changes ->> 'licenceExpiresOn')::date, organisation.licence_expires_on);
-  return organisation;
-end
-$$;
-comment on function private.page_with_changes is 'The page once its pending changes are approved.';
-
-create function private.changes_to_verify(
-  before public.organisations, organisation public.organisations
-) returns jsonb
-  language plpgsql stable set search_path = ''
-as $$
-begin
-  if organisation.licence_expires_on > before.licence_expires_on
-    and organisation.licence_expires_on
-      > (now() at time zone 'Asia/Kuwait')::date + interval '5 years' then
-    perform private.refuse_field('licenceExpiresOn', 'too_big');
-  end if;
-  return (
-    select jsonb_object_agg(change.path, change.value)
-    from (values
-      ('nameAr', to_jsonb(organisation.name_ar), organisation.name_ar <> before.name_ar),
-      ('nameEn', to_jsonb(organisation.name_en),
-        organisation.name_en is distinct from before.name_en),
-      ('licenceNo', to_jsonb(organisation.licence_no),
-        organisation.licence_no <> before.licence_no),
-      ('licenceExpiresOn', to_jsonb(organisation.licence_expires_on),
-        organisation.licence_expires_on > before.licence_expires_on)
-    ) as change (path, value, waits)
-    where change.waits
-  );
-end
-$$;
-comment on function private.changes_to_verify is
-  'What an admin has to see before the page (before) becomes organisation; null if nothing.';
-
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql set search_path = ''
 as $$
@@ -7257,32 +7251,6 @@ begin
 end
 $$;
 
-create function private.licence_is_over(organisation public.organisations) returns boolean
-  language plpgsql stable
-  security definer -- reads other people's identities and documents
-  set search_path = ''
-as $$
-declare
-  today constant date := (now() at time zone 'Asia/Kuwait')::date;
-begin
-  if organisation.licence_expires_on >= today then
-    return false;
-  end if;
-  return organisation.licence_expires_on < today - 7 or not exists (
-    select from public.identities
-    join public.documents on documents.identity_id = identities.id
-    where identities.id = organisation.identity_id
-      and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
-      and documents.discarded_at is null
-      -- A decision about the identity shortens this.
-      and documents.kept_until >= documents.created_at + interval '180 days'
-  );
-end
-$$;
-comment on function private.licence_is_over is
-  'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
-  'its paper in time.';
-
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, whichever role changes a status
@@ -7291,7 +7259,8 @@ as $$
 begin
   if new.status = 'active' and exists (
     select from public.organisations
-    where organisations.identity_id = new.id and private.licence_is_over(organisations)
+    where organisations.identity_id = new.id
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
   ) then
     perform private.refuse(422, 'licence_expired',
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
@@ -7379,7 +7348,7 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked.
+    -- Pages that do not change are not locked. Requesting a deletion, for example, hides none.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
@@ -7389,8 +7358,8 @@ comment on function private.sync_organisations is 'Shows or hides the pages as t
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.delete_at is null)
-      is distinct from (new.status, new.suspended_until, new.delete_at is null)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.sync_organisations();
 
@@ -7473,8 +7442,7 @@ as $$
 begin
   return (
     select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
-      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null')
-      || ',"pendingChanges":' || coalesce(identities.pending_changes::text, 'null') || '}')::json
+      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
     from private.organisation_records(array[organisation_profile.identity_id]) as records
     join public.identities on identities.id = records.id
   );
@@ -7675,7 +7643,7 @@ as $$
   select private.check_limit('identities_waiting', 'identities_full', (
     select count(*) from public.identities
     where identities.account_id = check_waiting_identities.account_id
-      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
+      and identities.status = 'pending_verification'
   ))
 $$;
 
@@ -7746,7 +7714,6 @@ declare
   before public.organisations;
   organisation public.organisations;
   changed public.identities;
-  changes jsonb;
 begin
   select * into changed from public.identities
   where identities.account_id = caller_id
@@ -7755,37 +7722,31 @@ begin
   where organisations.identity_id = update_identity.identity_id;
   if changed.id is null or before.identity_id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif changed.status in ('suspended', 'closing', 'closed') then
+  elsif changed.status in ('suspended', 'closed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 
-  organisation := private.organisation_with(
-    fields, private.page_with_changes(before, changed.pending_changes));
+  organisation := private.organisation_with(fields, before);
   perform private.check_organisation(organisation);
-  if changed.status in ('active', 'expired') then
-    changes := private.changes_to_verify(before, organisation);
-    if changed.pending_changes is null and changes is not null then
-      perform private.check_waiting_identities(caller_id);
-    end if;
-    if changes is distinct from changed.pending_changes then
-      changed.status_reason := null; -- that of an earlier change that was refused
-    end if;
-    changed.pending_changes := changes;
-    -- What was verified stays; an earlier end of the licence needs no verification.
-    organisation.name_ar := before.name_ar;
-    organisation.name_en := before.name_en;
-    organisation.licence_no := before.licence_no;
-    organisation.licence_expires_on := least(
-      organisation.licence_expires_on, before.licence_expires_on);
-  elsif changed.status = 'rejected' then
-    perform private.check_waiting_identities(caller_id);
-    changed.status := 'pending_verification';
-  end if;
   if fields ? 'logoMediaId' then
     organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
   end if;
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  -- A changed name or licence is verified again; a later expiry of the same licence is a renewal.
+  if changed.status = 'rejected'
+    or (organisation.name_ar, organisation.licence_no)
+      is distinct from (before.name_ar, before.licence_no)
+    or organisation.licence_expires_on < before.licence_expires_on then
+    if changed.status <> 'pending_verification' then
+      perform private.check_waiting_identities(caller_id);
+    end if;
+    changed.status := 'pending_verification';
+    organisation.verified := false;
+    organisation.holds_licence := false;
+  elsif changed.status = 'expired' then
+    changed.status := 'active';
   end if;
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
@@ -7804,11 +7765,11 @@ begin
       whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
-      logo_url = organisation.logo_url, cover_url = organisation.cover_url
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
+      verified = organisation.verified, holds_licence = organisation.holds_licence
   where organisations.identity_id = update_identity.identity_id;
   update public.identities
-  set status = changed.status, status_reason = changed.status_reason,
-      pending_changes = changed.pending_changes, display_name = organisation.name_ar,
+  set status = changed.status, display_name = organisation.name_ar,
       avatar_url = organisation.logo_url
   where identities.id = update_identity.identity_id
   returning * into changed;
@@ -7816,9 +7777,8 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. Changed names, a changed licence number and a later licence date of '
-  'a verified one wait beside the page (pending_changes) until an admin decides; the old ones sent '
-  'again take them back. An earlier licence date holds at once.';
+  'Changes a company or office. A changed name or licence has to be verified again; a renewal '
+  'reactivates an expired identity.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -7833,8 +7793,7 @@ end
 $$;
 comment on function api.update_identity is
   'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one, or a licence that would end within a day '
-  'of a live auction; otherwise refused for the same reasons '
+  'status_transition_invalid for a suspended or closed one; otherwise refused for the same reasons '
   'as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
@@ -7864,8 +7823,8 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); changed names, a changed licence number '
-  'and a later licence date wait for an admin. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type); a changed name or licence has to be '
+  'verified again. 403 identity_type_required for any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile
@@ -7876,9 +7835,6 @@ grant execute on function
 create function private.expire_licence(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
-declare
-  hidden integer;
-  expired public.identities;
 begin
   -- An account that is locked, for example by a renewal, is skipped and left to the next run.
   perform from public.accounts
@@ -7897,22 +7853,12 @@ begin
   if not found then
     return false;
   end if;
-  select organisations.active_listings_count into hidden from public.organisations
-  where organisations.identity_id = expire_licence.identity_id;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
     and organisations.identity_id = identities.id and identities.status = 'active'
-    and private.licence_is_over(organisations)
-  returning identities.* into expired;
-  if expired.id is null then
-    return false;
-  end if;
-  -- An account cannot act as an expired identity, so the individual one is notified.
-  perform private.notify(expired.account_id, private.individual_of(expired.account_id),
-    'licence_expired', expired.id,
-    jsonb_build_object('name', expired.display_name, 'count', hidden));
-  return true;
+    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+  return found;
 end
 $$;
 
@@ -7923,14 +7869,12 @@ as $$
     select organisations.identity_id::text from public.organisations
     where organisations.active
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
-      and private.licence_is_over(organisations)
       and not private.failed_recently('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
     limit 100
   ), true)
 $$;
-comment on function private.expire_licences is
-  'Job: expires identities whose licence has expired, and tells their accounts once.';
+comment on function private.expire_licences is 'Job: expires identities whose licence has expired.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
@@ -8908,10 +8852,44 @@ create trigger wallets_begin_empty
 
 -- sql/05_billing/2_rules_quota.sql
 
+create function private.plan_clock(identity_id uuid) returns timestamptz
+  language plpgsql stable
+  security definer -- reads identities of others
+  set search_path = ''
+as $$
+begin
+  return coalesce((
+    select identities.stopped_at from public.identities
+    where identities.id = plan_clock.identity_id
+  ), now());
+end
+$$;
+comment on function private.plan_clock is
+  'The time by which an identity''s plan and listings run: it stands still while an administrator''s '
+  'act keeps the identity from acting.';
+
+create function private.loses_plan(identity_id uuid) returns boolean
+  language plpgsql stable
+  security definer -- reads the state of someone else's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = loses_plan.identity_id and identities.stopped_at is not null
+      and (accounts.status = 'banned' or identities.stopped_at <= now() - interval '180 days')
+  );
+end
+$$;
+comment on function private.loses_plan is
+  'Whether an administrator''s act ends the plan: a ban, or anything that has lasted 180 days.';
+
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
 as $$
 declare
+  clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
 begin
   select plans.* into plan
@@ -8919,7 +8897,7 @@ begin
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
-    and subscriptions.ends_at > now()
+    and subscriptions.ends_at > clock
   order by subscriptions.status -- the next one counts from the end of the active one on
   limit 1;
   if plan.id is null then
@@ -9142,6 +9120,7 @@ as $$
       select from public.identities
       where identities.id = invoice.identity_id and identities.status <> 'closed'
     )
+    and not (invoice.purpose = 'plan' and private.loses_plan(invoice.identity_id))
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id
@@ -9159,8 +9138,7 @@ create function private.most_given_up() returns numeric
   language sql immutable
   return 20.000;
 
-create function private.available_money(account_id uuid, identity_id uuid default null)
-  returns numeric
+create function private.available_money(account_id uuid) returns numeric
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -9168,12 +9146,9 @@ as $$
   select coalesce(sum(wallets.balance), 0) from public.wallets
   join public.identities on identities.id = wallets.identity_id
   where identities.account_id = available_money.account_id and wallets.part = 'available'
-    and identities.id = coalesce(available_money.identity_id, identities.id)
 $$;
 
-create function private.has_obligations(
-  account_id uuid, money text, identity_id uuid default null
-) returns boolean
+create function private.has_obligations(account_id uuid, money text) returns boolean
   language sql stable
   security definer -- reads the wallets of all identities of the account
   set search_path = ''
@@ -9182,13 +9157,10 @@ as $$
     select from public.wallets
     join public.identities on identities.id = wallets.identity_id
     where identities.account_id = has_obligations.account_id and wallets.balance > 0
-      and identities.id = coalesce(has_obligations.identity_id, identities.id)
       and (wallets.part = 'held' or money is null)
   ) or exists (
     select from public.invoices
     where invoices.account_id = has_obligations.account_id and invoices.state = 'processing'
-      and (has_obligations.identity_id is null
-        or invoices.identity_id = has_obligations.identity_id)
   )
 $$;
 comment on function private.has_obligations is
@@ -10385,18 +10357,17 @@ comment on function private.return_to_payments is
   'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
   'about the rest.';
 
-create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
-  returns void
+create function private.settle_deleted_account() returns trigger
   language plpgsql
-  security definer -- moves money of an account or identity that its caller ends
+  security definer -- moves money of an account that is being deleted
   set search_path = ''
 as $$
 declare
   name constant text := (
     select individual_profiles.full_name from public.individual_profiles
-    where individual_profiles.account_id = account.id
+    where individual_profiles.account_id = old.id
   );
-  given_up numeric := case money when 'give_up' then private.most_given_up() else 0 end;
+  given_up numeric := case old.money_at_deletion when 'give_up' then private.most_given_up() else 0 end;
   wallet record;
   part numeric;
 begin
@@ -10405,8 +10376,7 @@ begin
     select wallets.id, wallets.identity_id, wallets.balance
     from public.wallets
     join public.identities on identities.id = wallets.identity_id
-    where identities.account_id = account.id and wallets.part = 'available' and wallets.balance > 0
-      and identities.id = coalesce(settle_wallets.identity_id, identities.id)
+    where identities.account_id = old.id and wallets.part = 'available' and wallets.balance > 0
     order by wallets.id
     for no key update of wallets
   loop
@@ -10419,24 +10389,14 @@ begin
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', wallet.identity_id);
-      perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part, name);
+      perform private.return_to_payments(old, wallet.identity_id, wallet.balance - part, name);
     end if;
   end loop;
-end
-$$;
-comment on function private.settle_wallets is
-  'Empties the wallets of an account, or of one identity. The owner chose to give up the money or to '
-  'be paid.';
-
-create function private.settle_deleted_account() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  perform private.settle_wallets(old, old.money_at_deletion, null);
   return null;
 end
 $$;
-comment on function private.settle_deleted_account is 'Empties the wallets of a deleted account.';
+comment on function private.settle_deleted_account is
+  'Empties the wallets of a deleted account. Its owner chose to give up the money or to be paid.';
 
 create trigger accounts_leave_no_money
   after update of status on public.accounts
@@ -11138,18 +11098,21 @@ as $$
 $$;
 
 create function private.settle_plan(identity_id uuid) returns void
-  language sql
+  language plpgsql
   security definer -- writes subscriptions, for functions that have locked the plan
   set search_path = ''
 as $$
+declare
+  clock constant timestamptz := private.plan_clock(identity_id);
+begin
   update public.subscriptions set status = 'expired', ended_at = now()
   where subscriptions.identity_id = settle_plan.identity_id
-    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= now();
+    and subscriptions.status in ('active', 'next') and subscriptions.ends_at <= clock;
 
   update public.subscriptions as next
   set status = case when active.ends_at is null then 'active' else 'next' end,
-      starts_at = coalesce(active.ends_at, least(next.starts_at, now())),
-      ends_at = coalesce(active.ends_at, least(next.starts_at, now()))
+      starts_at = coalesce(active.ends_at, least(next.starts_at, clock)),
+      ends_at = coalesce(active.ends_at, least(next.starts_at, clock))
         + (next.ends_at - next.starts_at)
   from (
     select max(subscriptions.ends_at) as ends_at from public.subscriptions
@@ -11162,7 +11125,8 @@ as $$
     and exists (
       select from public.subscriptions as next
       where next.identity_id = settle_plan.identity_id and next.status = 'next'
-    )
+    );
+end
 $$;
 comment on function private.settle_plan is
   'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
@@ -11175,7 +11139,7 @@ create function private.intervals_left(subscription public.subscriptions)
   set search_path = ''
 as $$
   select intervals.id, intervals.lasts, greatest(0, least(intervals.lasts,
-    extract(epoch from subscription.ends_at - now())
+    extract(epoch from subscription.ends_at - private.plan_clock(subscription.identity_id))
       - (sum(intervals.lasts) over (order by intervals.id desc) - intervals.lasts)))
   from (
     select subscription_intervals.id,
@@ -11205,8 +11169,8 @@ begin
   select old.id, old_plan.interval_days,
     div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
   from (
-    select floor(extract(epoch from old.ends_at - now()) - coalesce(sum(intervals.lasts), 0))
-      as seconds
+    select floor(extract(epoch from old.ends_at - private.plan_clock(old.identity_id))
+      - coalesce(sum(intervals.lasts), 0)) as seconds
     from private.intervals_left(old) as intervals
   ) as given
   where given.seconds > 0;
@@ -11246,6 +11210,7 @@ create function private.start_plan(
   set search_path = ''
 as $$
 declare
+  clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
   current public.subscriptions;
   subscription public.subscriptions;
@@ -11271,9 +11236,9 @@ begin
       or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
       update public.subscriptions set status = 'replaced', ended_at = now()
       where subscriptions.id = current.id;
-      insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
-        start_plan.pay_with)
+      insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
+      values (start_plan.identity_id, plan.id, clock,
+        clock + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
       perform private.carry_over(current, subscription.id, plan);
     elsif exists (
@@ -11318,7 +11283,9 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
     and subscriptions.status in ('active', 'next')
-    and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
+    and (end_subscription.status <> 'expired'
+      or subscriptions.ends_at <= private.plan_clock(owner_id)
+      or private.loses_plan(owner_id));
   if not found then
     return false;
   end if;
@@ -11351,7 +11318,8 @@ begin
   where subscription_intervals.id = own.id;
   if rest is null or rest = interval '0' then
     return; -- it is over, or its plan has ended
-  elsif subscription.ends_at - rest <= greatest(now(), subscription.starts_at) then
+  elsif subscription.ends_at - rest
+    <= greatest(private.plan_clock(subscription.identity_id), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');
   else
     update public.subscriptions
@@ -11499,6 +11467,35 @@ create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.anonymise_receipts();
+
+-- sql/05_billing/6_events_stopped_identities.sql
+
+create function private.return_plan_time() returns trigger
+  language plpgsql
+  security definer -- writes the plan of the identity, whichever role lets it act again
+  set search_path = ''
+as $$
+declare
+  lost constant interval := now() - old.stopped_at;
+begin
+  -- The account is locked exclusively, so that nobody else changes the plan.
+  update public.subscriptions
+  set starts_at = subscriptions.starts_at
+        + case subscriptions.status when 'next' then lost else interval '0' end,
+      ends_at = subscriptions.ends_at + lost, reminded_at = null
+  where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
+  return null;
+end
+$$;
+comment on function private.return_plan_time is
+  'Lengthens the plan of an identity by the time for which an administrator''s act stopped it.';
+
+create trigger identities_return_plan_time
+  after update on public.identities
+  for each row when (
+    old.stopped_at is not null and new.stopped_at is null and new.status <> 'closed'
+  )
+  execute function private.return_plan_time();
 
 -- sql/05_billing/7_jobs.sql
 
@@ -11715,15 +11712,29 @@ create function private.downgrade_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('downgrade_plan', array(
-    select subscriptions.id::text from public.subscriptions
-    where subscriptions.status = 'active' and subscriptions.ends_at <= now()
-      and not private.failed_recently('downgrade_plan', subscriptions.id::text)
-    order by subscriptions.ends_at
+    select due.id::text
+    from (
+      (
+        select subscriptions.id, subscriptions.ends_at from public.subscriptions
+        join public.identities on identities.id = subscriptions.identity_id
+        where subscriptions.status = 'active' and subscriptions.ends_at <= now()
+          and subscriptions.ends_at <= coalesce(identities.stopped_at, now())
+      )
+      union
+      select subscriptions.id, subscriptions.ends_at
+      from public.identities
+      join public.subscriptions
+        on subscriptions.identity_id = identities.id and subscriptions.status = 'active'
+      where identities.stopped_at is not null and private.loses_plan(identities.id)
+    ) as due
+    where not private.failed_recently('downgrade_plan', due.id::text)
+    order by due.ends_at
     limit 100
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over, begins the next, and pauses active listings over its quota.';
+  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 days; '
+  'begins the next, and pauses active listings over its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''
@@ -13408,14 +13419,16 @@ create function private.with_listing_time(
 ) returns public.properties
   language plpgsql set search_path = ''
 as $$
+declare
+  clock constant timestamptz := private.plan_clock(listing.owner_identity_id);
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
     -- The length of the pause is added to expires_at.
-    listing.expires_at := listing.expires_at + (now() - before.paused_at);
+    listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
     listing.confirmed_at := now();
-    listing.expires_at := now() + make_interval(
+    listing.expires_at := clock + make_interval(
       days => (private.plan_of(listing.owner_identity_id)).listing_days);
   end if;
   listing.published_at := coalesce(listing.published_at, now());
@@ -14004,14 +14017,6 @@ begin
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
-          case when own.is_mine is not true then null
-            when properties.status = 'suspended' then 'administrator'
-            when not properties.owner_active then (
-              select case identities.status
-                when 'expired' then 'licence' when 'suspended' then 'administrator' end
-              from public.identities where identities.id = properties.owner_identity_id
-            )
-          end as "hiddenBy",
           case when own.is_mine then properties.pending_changes end as "pendingChanges",
           case when own.is_mine then array_remove(array[
             case when properties.allow_call and numbers.phone is null then 'call' end,
@@ -15397,13 +15402,8 @@ begin
     returning properties.ref_no
   ), withdrawn as (
     update public.identities
-    set pending_changes = null,
-        status = case identities.status
-          when 'pending_verification' then 'rejected' else identities.status end,
-        status_reason = case identities.status
-          when 'suspended' then identities.status_reason else private.unproven_past_reason() end
-    where identities.id = any (identity_ids)
-      and (identities.status = 'pending_verification' or identities.pending_changes is not null)
+    set status = 'rejected', status_reason = private.unproven_past_reason()
+    where identities.id = any (identity_ids) and identities.status = 'pending_verification'
     returning identities.display_name
   )
   select array(select 'KW-' || paused.ref_no from paused order by paused.ref_no)
@@ -15428,9 +15428,8 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once, who can resume the listings and change the '
-  'identities.';
+  'Pauses active listings, turns those in review into drafts, rejects pending identities, and '
+  'notifies the owner once, who can resume the listings and change the identities.';
 
 -- sql/06_properties/6_events_cards.sql
 
@@ -15665,8 +15664,8 @@ comment on function private.on_owner_account is
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.delete_at is null)
-      is distinct from (new.status, new.suspended_until, new.delete_at is null)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_owner_account();
 
@@ -15698,6 +15697,31 @@ create trigger identities_carry_their_listings
   for each row when ((old.status, old.type) is distinct from (new.status, new.type))
   execute function private.on_owner_identity();
 
+create function private.return_listing_time() returns trigger
+  language plpgsql
+  security definer -- writes listings of the identity, whichever role lets it act again
+  set search_path = ''
+as $$
+begin
+  -- The end of a pause adds the time since the listing was paused.
+  update public.properties
+  set expires_at = properties.expires_at + (coalesce(properties.paused_at, now()) - old.stopped_at),
+      version = properties.version + 1
+  where properties.owner_identity_id = new.id and properties.status in ('active', 'paused')
+    and coalesce(properties.paused_at, now()) > old.stopped_at;
+  return null;
+end
+$$;
+comment on function private.return_listing_time is
+  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
+
+create trigger identities_return_listing_time
+  after update on public.identities
+  for each row when (
+    old.stopped_at is not null and new.stopped_at is null and new.status <> 'closed'
+  )
+  execute function private.return_listing_time();
+
 create function private.on_owner_organisation() returns trigger
   language plpgsql
   security definer -- writes listings of the changed owner
@@ -15718,34 +15742,6 @@ create trigger organisations_carry_their_listings
   after update of verified on public.organisations
   for each row when (old.verified is distinct from new.verified)
   execute function private.on_owner_organisation();
-
-create function private.check_auctions_of_owner() returns trigger
-  language plpgsql
-  security definer -- reads listings of the changed owner
-  set search_path = ''
-as $$
-begin
-  if exists (
-    select from public.properties
-    where properties.owner_identity_id = new.identity_id
-      and properties.status in ('active', 'paused', 'pending_review')
-      and properties.auction_ends_at > now()
-      and (properties.auction_ends_at + interval '24 hours') at time zone 'Asia/Kuwait'
-        > new.licence_expires_on + 1
-  ) then
-    perform private.refuse(409, 'status_transition_invalid', '{}',
-      'It has an auction that ends later: the licence lasts for a day after it.');
-  end if;
-  return new;
-end
-$$;
-comment on function private.check_auctions_of_owner is
-  'Refuses an earlier end of a licence that a live auction, and a day after it, needs.';
-
-create trigger organisations_licence_lasts_for_auctions
-  before update of licence_expires_on on public.organisations
-  for each row when (new.licence_expires_on < old.licence_expires_on)
-  execute function private.check_auctions_of_owner();
 
 create function private.count_listing() returns trigger
   language plpgsql
@@ -15932,6 +15928,10 @@ begin
   perform from public.properties
   where properties.id = expire_listing.property_id
     and properties.status = 'active' and properties.expires_at <= now()
+    and not exists (
+      select from public.identities
+      where identities.id = properties.owner_identity_id and identities.stopped_at is not null
+    )
   for no key update skip locked;
   if not found then
     return false;
@@ -15951,6 +15951,10 @@ as $$
     from (
       select properties.id, properties.owner_identity_id from public.properties
       where properties.status = 'active' and properties.expires_at <= now()
+        and not exists (
+          select from public.identities
+          where identities.id = properties.owner_identity_id and identities.stopped_at is not null
+        )
         and not private.failed_recently('expire_listing', properties.id::text)
       order by properties.expires_at
       limit 1000
@@ -15958,7 +15962,7 @@ as $$
     order by due.owner_identity_id, due.id
   ))
 $$;
-comment on function private.expire_listings is 'Job: expires listings whose time is over.';
+comment on function private.expire_listings is 'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -16568,8 +16572,8 @@ comment on function private.on_saver_account is
 create trigger accounts_count_their_favorites
   after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.delete_at is null)
-      is distinct from (new.status, new.suspended_until, new.delete_at is null)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_saver_account();
 
@@ -21228,8 +21232,7 @@ comment on column public.documents.name is 'The name that its owner gave it; emp
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
   'A PDF that is encrypted. It opens without a password if only its owner has one.';
-comment on column public.documents.kept_until is
-  '180 days from the upload or the closing of the identity, or 90 from a decision.';
+comment on column public.documents.kept_until is '180 days from the upload, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
@@ -22332,7 +22335,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner took a change back, no admin has decided.
+  -- If the owner changed the status, by renewing a licence, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -22343,10 +22346,9 @@ $$;
 comment on function private.on_documents_decided is
   'Keeps the documents of a company or office for 90 days after the last decision about it.';
 create trigger identities_keep_documents_a_while
-  after update of status, pending_changes on public.identities
+  after update of status on public.identities
   for each row when (
     new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
-    or new.pending_changes is null and old.pending_changes is not null
   )
   execute function private.on_documents_decided();
 
@@ -22354,34 +22356,18 @@ create function private.on_documents_owner_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  update public.documents set kept_until = now() + interval '180 days'
-  where documents.identity_id = new.id and documents.discarded_at is null;
-  return null;
-end
-$$;
-comment on function private.on_documents_owner_closed is
-  'Keeps the documents of a closed identity for 180 days, for administrators.';
-create trigger identities_leave_their_documents
-  after update of status on public.identities
-  for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.on_documents_owner_closed();
-
-create function private.on_documents_account_deleted() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
   perform private.discard_documents(array(
-    select documents.id from public.documents where documents.account_id = new.id
+    select documents.id from public.documents where documents.identity_id = new.id
   ));
   return null;
 end
 $$;
-comment on function private.on_documents_account_deleted is
-  'Discards the documents of a deleted account.';
-create trigger accounts_take_their_documents
-  after update of status on public.accounts
-  for each row when (new.status = 'deleted' and old.status <> 'deleted')
-  execute function private.on_documents_account_deleted();
+comment on function private.on_documents_owner_closed is
+  'Discards the documents of a closed identity.';
+create trigger identities_take_their_documents
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.on_documents_owner_closed();
 
 -- sql/09_media/7_jobs.sql
 
@@ -25146,9 +25132,9 @@ create index properties_await_review_name_idx
   where status = 'pending_review' or pending_changes is not null;
 create index identities_await_verification_name_idx
   on public.identities ((private.name_order(display_name) collate "C"), id)
-  where status = 'pending_verification' or pending_changes is not null;
+  where status = 'pending_verification';
 create index identities_await_verification_idx on public.identities (created_at, id)
-  where status = 'pending_verification' or pending_changes is not null;
+  where status = 'pending_verification';
 
 -- sql/11_admin/1_tables_proofs.sql
 
@@ -25432,7 +25418,7 @@ begin
   return query
   select admins.account_id from public.admins
   join public.accounts on accounts.id = admins.account_id
-  where private.may_act(accounts);
+  where private.may_act(accounts) and accounts.delete_at is null;
 end
 $$;
 
@@ -25763,35 +25749,20 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use the indexes on those that wait.
-create function private.awaits_verification(identity public.identities) returns boolean
-  language sql immutable parallel safe
-  return (
-    (awaits_verification.identity).status = 'pending_verification'
-    or (awaits_verification.identity).pending_changes is not null
-  ) and (awaits_verification.identity).status <> 'suspended';
-
-create function private.has_changes_to_decide(identity public.identities) returns boolean
-  language sql immutable
-  return identity.pending_changes is not null and private.awaits_verification(identity);
-
 create function private.identity_moderation(identity public.identities) returns text[]
   language sql stable set search_path = ''
 as $$
-  select case when private.has_changes_to_decide(identity)
-    then array['approve', 'reject'] else '{}' end || array(
+  select array(
     select case allowed.status
       when 'active' then case identity.status when 'suspended' then 'restore' else 'approve' end
       when 'rejected' then 'reject'
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
-    -- An expired one with changes is activated by their approval.
-    where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
 comment on function private.identity_moderation is
-  'Returns the possible decisions: approve or reject, also of changes, suspend or restore.';
+  'Returns the possible decisions: approve, reject, suspend or restore.';
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
@@ -25822,9 +25793,7 @@ create function private.duplicate_decisions(duplicate public.duplicates) returns
   language sql immutable
   return case duplicate.state when 'open' then array['suspend', 'dismiss'] else '{}' end;
 
-grant execute on function
-  private.awaits_review, private.review_version, private.awaits_verification
-  to service_role;
+grant execute on function private.awaits_review, private.review_version to service_role;
 
 -- sql/11_admin/2_rules_documents.sql
 
@@ -25850,14 +25819,11 @@ as $$
   -- Seven digits of a hash are a positive integer.
   select ('x' || left(md5(jsonb_build_array(
     to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
-    identities.pending_changes, private.document_ids(identity_id))::text), 7))::bit(28)::integer
-  from public.organisations
-  join public.identities on identities.id = organisations.identity_id
-  where organisations.identity_id = page_version.identity_id
+    private.document_ids(identity_id))::text), 7))::bit(28)::integer
+  from public.organisations where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page, its pending changes and the documents of a company or office, by which an '
-  'admin decides.';
+  'Changes with the page and the documents of a company or office, by which an admin decides.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -26055,14 +26021,6 @@ begin
         select from public.participants as own
         join public.participants as others on others.conversation_id = own.conversation_id
         where own.identity_id = viewer_identity_id and others.identity_id = target_id
-      ) and not exists (
-        select from public.leads
-        where (leads.identity_id, leads.owner_identity_id)
-          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
-      ) and not exists (
-        select from public.reviews
-        where (reviews.author_identity_id, reviews.subject_identity_id)
-          in ((viewer_identity_id, target_id), (target_id, viewer_identity_id))
       ) then
         perform private.refuse(404, 'identity_not_found');
       end if;
@@ -26475,39 +26433,22 @@ $$;
 
 -- sql/11_admin/3_records_identities.sql
 
-create function private.licence_sought(identity public.identities) returns text
-  language sql stable
-  security definer -- reads other people's organisations; its callers require an admin
-  set search_path = ''
-as $$
-  select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
-  from public.organisations where organisations.identity_id = identity.id
-$$;
-comment on function private.licence_sought is 'The licence that it has, or has sent to be verified.';
-
-create function private.licence_claims(identity public.identities) returns json
+create function private.licence_claims(identity_id uuid) returns json
   language plpgsql stable
   security definer -- reads other people's organisations; its caller requires an admin
   set search_path = ''
 as $$
-declare
-  licence constant text := private.licence_sought(identity);
 begin
   return array_to_json(array(
     select json_build_object(
       'accountId', identities.account_id, 'identity', private.identity_json(identities))
-    from (
-      select organisations.identity_id, organisations.holds_licence as holds
-      from public.organisations where organisations.licence_no = licence
-      union all
-      select waiting.id, false from public.identities as waiting
-      where waiting.pending_changes is not null
-        and waiting.pending_changes ->> 'licenceNo' = licence
-    ) as claims
+    from public.organisations
+    join public.organisations as claims on claims.licence_no = organisations.licence_no
+      and claims.identity_id <> organisations.identity_id
     join public.identities on identities.id = claims.identity_id
-    where identities.id <> identity.id
-      and (claims.holds or private.awaits_verification(identities))
-    order by claims.holds desc, identities.created_at, identities.id
+    where organisations.identity_id = licence_claims.identity_id
+      and (claims.holds_licence or identities.status = 'pending_verification')
+    order by claims.holds_licence desc, identities.created_at, identities.id
     limit 20
   ));
 end
@@ -26519,7 +26460,10 @@ create function private.earlier_decisions(identity public.identities) returns bi
   set search_path = ''
 as $$
 declare
-  licence constant text := private.licence_sought(identity);
+  licence constant text := (
+    select organisations.licence_no from public.organisations
+    where organisations.identity_id = identity.id
+  );
 begin
   return array(
     select audit.id from public.audit
@@ -26560,7 +26504,7 @@ begin
         from public.documents
         where documents.identity_id = identity.id and documents.discarded_at is null
       ),
-      'claims', private.licence_claims(identity),
+      'claims', private.licence_claims(identity.id),
       'earlierDecisions', (
         select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
         from private.audit_records(private.earlier_decisions(identity)) as entry
@@ -26685,15 +26629,14 @@ begin
           where organisations.identity_id = identities.id
         ),
         0::bigint,
-        %L and private.awaits_verification(identities)
+        %L and identities.status = 'pending_verification'
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'identity')
           and (not $1 ? 'account_id' or identities.account_id = ($1 ->> 'account_id')::uuid)
           and (not $1 ? 'identity_type' or identities.type = $1 ->> 'identity_type')
           and (not $1 ?| array['licence_no', 'licence_expires_before'] or exists (
             select from public.organisations
             where organisations.identity_id = identities.id
-              and (not $1 ? 'licence_no' or $1 ->> 'licence_no'
-                in (organisations.licence_no, identities.pending_changes ->> 'licenceNo'))
+              and (not $1 ? 'licence_no' or organisations.licence_no = $1 ->> 'licence_no')
               and (not $1 ? 'licence_expires_before'
                 or organisations.licence_expires_on < ($1 ->> 'licence_expires_before')::date)
           ))
@@ -26798,7 +26741,7 @@ begin
       'version', coalesce(private.review_version(properties), private.page_version(identities.id)),
       'listing', records.record,
       'of', repeated.record,
-      'changes', coalesce(properties.pending_changes, identities.pending_changes),
+      'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
@@ -27036,7 +26979,7 @@ as $$
 begin
   return json_build_object(
     'identities', (
-      select count(*) from public.identities where private.awaits_verification(identities)
+      select count(*) from public.identities where identities.status = 'pending_verification'
     ),
     'listings', (
       select count(*) from public.properties
@@ -27285,8 +27228,8 @@ begin
       ('q', char_length(private.typed(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
-      ('identityStatus', identity_status in ('active', 'pending_verification', 'rejected', 'expired',
-        'suspended', 'closing', 'closed')),
+      ('identityStatus', identity_status in
+        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
       ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false
@@ -27904,59 +27847,6 @@ begin
 end
 $$;
 
-create function private.decide_identity_changes(
-  identity public.identities, approved boolean, reason text, seen uuid[]
-) returns public.identities
-  language plpgsql
-  security definer -- updates someone else's identity on an admin's behalf
-  set search_path = ''
-as $$
-declare
-  organisation public.organisations;
-begin
-  perform private.check_documents_seen(identity, coalesce(seen, '{}'));
-  select * into organisation from public.organisations
-  where organisations.identity_id = identity.id;
-  perform private.audit('identity.status', 'identity', identity.id, reason,
-    jsonb_build_object('status', identity.status, 'page', jsonb_build_object(
-      'nameAr', organisation.name_ar, 'nameEn', organisation.name_en,
-      'licenceNo', organisation.licence_no,
-      'licenceExpiresOn', organisation.licence_expires_on)),
-    jsonb_build_object(
-      'status', case when approved then 'active' else identity.status end,
-      case when approved then 'approved' else 'refused' end, identity.pending_changes)
-      || jsonb_strip_nulls(jsonb_build_object(
-        'documents', private.audited_documents(identity.id))));
-  if approved then
-    organisation := private.page_with_changes(organisation, identity.pending_changes);
-    if organisation.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date then
-      perform private.refuse_field('licenceExpiresOn', 'licence_expired',
-        by_hand => 'The licence has expired: reject the changes.');
-    end if;
-    perform private.lock_dependents(identity.account_id, array[identity.id], false);
-    update public.organisations
-    set name_ar = organisation.name_ar, name_en = organisation.name_en,
-        licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on
-    where organisations.identity_id = identity.id;
-    identity.status := 'active';
-    identity.display_name := organisation.name_ar;
-  end if;
-  update public.identities
-  set status = identity.status, display_name = identity.display_name, pending_changes = null,
-      status_reason = case when not approved then reason end
-  where identities.id = identity.id
-  returning * into identity;
-  perform private.notify(identity.account_id, identity.id,
-    case when approved then 'identity_verified' else 'identity_rejected' end, identity.id,
-    jsonb_build_object(
-      'change', true, 'name', identity.display_name, 'reason', identity.status_reason));
-  return identity;
-end
-$$;
-comment on function private.decide_identity_changes is
-  'Applies the pending changes of a company or office, which also renews an expired licence, or '
-  'refuses them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
-
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
 ) returns json
@@ -28048,14 +27938,9 @@ begin
   elsif version <> private.page_version(identity.id) then
     perform private.refuse(409, 'version_conflict');
   end if;
-  if decision in ('approve', 'reject') and private.has_changes_to_decide(identity) then
-    identity := private.decide_identity_changes(
-      identity, decision = 'approve', reason, document_ids);
-  else
-    identity := private.apply_identity_decision(identity, case decision
-      when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
-      document_ids);
-  end if;
+  identity := private.apply_identity_decision(identity, case decision
+    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
+    document_ids);
   return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
     'decisions', private.identity_moderation(identity));
 end
@@ -29010,9 +28895,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         order by claims.holds_licence desc, claiming.created_at)
       from public.organisations as claims
       join public.identities as claiming on claiming.id = claims.identity_id
-      where claims.licence_no
-          = coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
-        and claims.identity_id <> identities.id
+      where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
     (
@@ -29023,7 +28906,6 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       from public.audit where audit.id = any (private.earlier_decisions(identities))
     ) as decisions,
     papers.names as papers,
-    identities.pending_changes,
     private.page_version(identities.id) as version,
     organisations.phone,
     organisations.email,
@@ -29040,11 +28922,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     from public.documents
     where documents.identity_id = identities.id and documents.discarded_at is null
   ) as papers
-  where private.awaits_verification(identities)
+  where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; of one that was verified before, what it wants to '
-  'change (pending_changes). claims lists others with the same licence, its '
+  'Companies and offices to verify, oldest first. claims lists others with the same licence, its '
   'holder first; only one can be active. decisions lists what was decided about the same account or '
   'licence, the newest first. Add a row to admin_acts with act verify_identity or '
   'reject_identity, target id or licence_no and this version, which changes with the page and the '
@@ -29282,22 +29163,6 @@ comment on column private.review_notices.hidden_at is
   'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
-create table private.closed_licences (
-  identity_id uuid primary key references public.identities (id) on delete cascade,
-  account_id uuid not null references public.accounts (id) on delete cascade,
-  licence_no text not null,
-  closed_at timestamptz not null default now()
-);
-comment on table private.closed_licences is
-  'The licences of closed companies and offices, by which their reviews follow to the account''s next '
-  'identity with it. Cleaned by private.purge_closed_licences, and deleted with the account.';
-create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
-create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
-alter table private.closed_licences enable row level security;
-grant select on private.closed_licences to acting;
-create policy "people see what is kept of their own" on private.closed_licences
-  for select to acting using (account_id = (select private.account_id()));
-
 alter table public.reviews enable row level security;
 alter table private.review_notices enable row level security;
 revoke all on public.reviews from anon, authenticated;
@@ -29400,10 +29265,7 @@ create trigger reviews_are_counted_in_and_out
   for each row execute function private.count_review();
 create trigger reviews_are_counted
   after update on public.reviews
-  for each row when (
-    (old.listed, old.rating, old.subject_identity_id)
-      is distinct from (new.listed, new.rating, new.subject_identity_id)
-  )
+  for each row when ((old.listed, old.rating) is distinct from (new.listed, new.rating))
   execute function private.count_review();
 
 -- sql/12_reviews/2_rules_who_may_review.sql
@@ -29868,14 +29730,7 @@ begin
     from public.identities
     where identities.account_id = new.id;
   else
-    -- Ratings that only the request of the deletion has hidden outlive it.
-    update public.reviews set author_active = true
-    from public.identities
-    where reviews.author_account_id = new.id and not reviews.author_active
-      and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
-      and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
-    delete from private.closed_licences where closed_licences.account_id = new.id;
   end if;
   return null;
 end
@@ -29885,93 +29740,10 @@ comment on function private.on_author_account_changed is 'Updates the reviews by
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
   for each row when (
-    (old.status, old.suspended_until, old.delete_at is null, private.is_proven(old))
-      is distinct from
-        (new.status, new.suspended_until, new.delete_at is null, private.is_proven(new))
+    (old.status, old.suspended_until, old.stays_hidden, private.is_proven(old))
+      is distinct from (new.status, new.suspended_until, new.stays_hidden, private.is_proven(new))
   )
   execute function private.on_author_account_changed();
-
--- sql/12_reviews/6_events_licences.sql
-
-create function private.keep_closed_licence() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  insert into private.closed_licences (identity_id, account_id, licence_no)
-  select organisations.identity_id, accounts.id, organisations.licence_no
-  from public.organisations
-  join public.accounts on accounts.id = new.account_id
-  where organisations.identity_id = new.id and accounts.status <> 'deleted'
-    and exists (select from public.reviews where reviews.subject_identity_id = new.id);
-  return null;
-end
-$$;
-comment on function private.keep_closed_licence is
-  'Keeps the licence of a closed identity that was reviewed.';
-
-create trigger identities_leave_their_licence
-  after update of status on public.identities
-  for each row when (
-    new.status = 'closed' and old.status <> 'closed' and new.type <> 'individual'
-  )
-  execute function private.keep_closed_licence();
-comment on trigger identities_leave_their_licence on public.identities is
-  'Runs before identities_show_their_organisation, which removes the licence from the page.';
-
-create function private.take_over_reviews() returns trigger
-  language plpgsql
-  security definer -- moves reviews by other people
-  set search_path = ''
-as $$
-declare
-  before_id uuid;
-begin
-  for before_id in
-    delete from private.closed_licences as closed
-    using public.organisations
-    where organisations.identity_id = new.id and closed.licence_no = organisations.licence_no
-      and closed.account_id = new.account_id and closed.closed_at > now() - interval '2 years'
-    returning closed.identity_id
-  loop
-    -- They are locked first, because each of them then locks the totals of both identities.
-    perform from public.reviews where reviews.subject_identity_id = before_id
-    order by reviews.id for no key update;
-    insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
-    select notices.author_account_id, new.id, notices.hidden_at
-    from private.review_notices as notices where notices.subject_identity_id = before_id
-    on conflict do nothing;
-    update public.reviews set subject_identity_id = new.id
-    where reviews.subject_identity_id = before_id and not exists (
-      select from public.reviews as newer
-      where newer.author_account_id = reviews.author_account_id
-        and newer.subject_identity_id = new.id
-    );
-  end loop;
-  return null;
-end
-$$;
-comment on function private.take_over_reviews is
-  'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
-  'verified one of the same account with its licence.';
-
-create trigger identities_take_over_reviews
-  after update of status on public.identities
-  for each row when (
-    old.status = 'pending_verification' and new.status = 'active' and new.type <> 'individual'
-  )
-  execute function private.take_over_reviews();
-
--- sql/12_reviews/7_jobs.sql
-
-create function private.purge_closed_licences() returns bigint
-  language sql security definer set search_path = ''
-as $$
-  select private.purge('private.closed_licences', 'closed_at', '2 years')
-$$;
-comment on function private.purge_closed_licences is
-  'Job: forgets licences two years after their companies and offices were closed.';
-
-grant execute on function private.purge_closed_licences to backend;
 
 -- sql/13_notifications/1_tables.sql
 
@@ -30141,17 +29913,6 @@ comment on column private.expiry_warnings.expires_at is
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
-
-create table private.licence_warnings (
-  identity_id uuid primary key references public.identities (id) on delete cascade,
-  licence_expires_on date not null,
-  days integer not null
-);
-comment on table private.licence_warnings is
-  'The last warning about the end of a licence. Deleted with the identity.';
-comment on column private.licence_warnings.days is 'How many days before the end: 30, 7 or 0.';
-alter table private.licence_warnings enable row level security;
-create policy "nobody but functions of their owner" on private.licence_warnings using (false);
 
 -- sql/13_notifications/1_tables_push.sql
 
@@ -31053,8 +30814,7 @@ begin
   end if;
   loop
     -- Messages are frequent, so a notification takes only one read and one write.
-    select kinds as kind, accounts.language, accounts.status, accounts.delete_at,
-      account_settings as chosen,
+    select kinds as kind, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
     from private.notification_kinds as kinds
@@ -31066,10 +30826,7 @@ begin
       and unread.identity_id is not distinct from make_notification.identity_id
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
-    if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- While its deletion is requested an account is told of that, of money and of its safety alone.
-      or known.delete_at is not null and (known.kind).category <> 'billing'
-        and kind !~ '^(security|deletion)_|^system$' then
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
       return null;
     end if;
 
@@ -32076,75 +31833,6 @@ $$;
 comment on function private.warn_expiring_listings is
   'Job: warns the owner of a listing once, three days before it expires.';
 
-create function private.licence_warning(licence_expires_on date) returns integer
-  language plpgsql stable set search_path = ''
-as $$
-declare
-  days constant integer := licence_expires_on - (now() at time zone 'Asia/Kuwait')::date;
-begin
-  return case when days between 8 and 30 then 30 when days between 1 and 7 then 7
-    when days = 0 then 0 end;
-end
-$$;
-comment on function private.licence_warning is 'The warning that is due (30, 7 or 0 days), or null.';
-
-create function private.warn_expiring_licence(identity_id uuid) returns boolean
-  language plpgsql set search_path = ''
-as $$
-declare
-  licence record;
-begin
-  select identities.account_id, identities.display_name, organisations.licence_expires_on,
-    private.licence_warning(organisations.licence_expires_on) as due
-  into licence
-  from public.organisations
-  join public.identities on identities.id = organisations.identity_id
-  where organisations.identity_id = warn_expiring_licence.identity_id and organisations.active;
-  if licence.due is null then
-    return false;
-  end if;
-  insert into private.licence_warnings as before (identity_id, licence_expires_on, days)
-  values (warn_expiring_licence.identity_id, licence.licence_expires_on, licence.due)
-  on conflict on constraint licence_warnings_pkey
-    do update set licence_expires_on = excluded.licence_expires_on, days = excluded.days
-    where before.licence_expires_on <> excluded.licence_expires_on or before.days > excluded.days;
-  if not found then
-    return false; -- another run of the job has written the warning
-  end if;
-  perform private.notify(licence.account_id, identity_id, 'licence_expiring', identity_id,
-    jsonb_build_object('at', clock_timestamp(), 'name', licence.display_name, 'days',
-      licence.licence_expires_on - (now() at time zone 'Asia/Kuwait')::date));
-  return true;
-end
-$$;
-
-create function private.warn_expiring_licences() returns bigint
-  language sql
-  security definer -- reads everybody's organisations
-  set search_path = ''
-as $$
-  select private.for_each('warn_expiring_licence', array(
-    select organisations.identity_id::text from public.organisations
-    join public.identities on identities.id = organisations.identity_id
-    where organisations.active
-      and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
-      and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
-      -- Who has sent a later date waits for an admin.
-      and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
-      and not exists (
-        select from private.licence_warnings
-        where licence_warnings.identity_id = organisations.identity_id
-          and licence_warnings.licence_expires_on = organisations.licence_expires_on
-          and licence_warnings.days <= private.licence_warning(organisations.licence_expires_on)
-      )
-      and not private.failed_recently('warn_expiring_licence', organisations.identity_id::text)
-    order by organisations.licence_expires_on
-    limit 500
-  ))
-$$;
-comment on function private.warn_expiring_licences is
-  'Job: warns companies and offices 30 and 7 days before their licence ends, and on the last day.';
-
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''
 as $$
@@ -32181,8 +31869,7 @@ comment on function private.purge_notification_events is
   'Job: deletes events a day after everybody was notified, and unfinished ones after two days.';
 
 grant execute on function
-  private.warn_expiring_listings, private.warn_expiring_licences, private.purge_notifications,
-  private.purge_notification_events
+  private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events
   to backend;
 
 -- sql/13_notifications/7_jobs_fan_out.sql
@@ -32841,8 +32528,7 @@ grant execute on function
 -- private.anonymise_account; each area cleans up by a trigger on accounts.status -> 'deleted' or
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
-create function private.obligations(account_id uuid, money text, identity_id uuid default null)
-  returns text[]
+create function private.obligations(account_id uuid, money text) returns text[]
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
@@ -32851,17 +32537,16 @@ begin
       select from public.properties
       join public.identities on identities.id = properties.owner_identity_id
       where identities.account_id = obligations.account_id
-        and identities.id = coalesce(obligations.identity_id, identities.id)
         and properties.status in ('active', 'paused', 'pending_review')
         and properties.auction_ends_at > now()
     ) then 'auction' end,
-    case when private.has_obligations(account_id, money, identity_id) then 'money' end
+    case when private.has_obligations(account_id, money) then 'money' end
   ], null);
 end
 $$;
 comment on function private.obligations is
-  'Returns what stops the deletion of the account, or the closing of one identity: auction, money or '
-  'both. The argument money is the person''s decision about the wallets.';
+  'Returns what stops the deletion of the account: auction, money or both. The argument money is '
+  'the person''s decision about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
@@ -33125,14 +32810,6 @@ begin
       ) order by suspensions.property_id), '[]')
       from private.suspensions where suspensions.account_id = caller_id
     ),
-    'closedLicences', (
-      select coalesce(json_agg(json_build_object(
-        'identityId', closed.identity_id,
-        'licenceNo', closed.licence_no,
-        'closedAt', closed.closed_at
-      ) order by closed.closed_at, closed.identity_id), '[]')
-      from private.closed_licences as closed where closed.account_id = caller_id
-    ),
     'reports', (
       select coalesce(
         json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')
@@ -33153,13 +32830,13 @@ grant execute on function private.export_account to authenticated;
 
 -- sql/14_privacy/5_writes_deletion.sql
 
-create function private.refuse_obligations(account_id uuid, money text, identity_id uuid)
-  returns void
-  language plpgsql stable security definer set search_path = ''
+create function private.request_deletion(account_id uuid, money text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
 as $$
 declare
-  available constant numeric := private.available_money(account_id, identity_id);
-  owed text[] := private.obligations(account_id, money, identity_id);
+  available constant numeric := private.available_money(account_id);
+  owed text[] := private.obligations(account_id, money);
+  due timestamptz;
 begin
   if money = 'give_up' and available > private.most_given_up() and not 'money' = any (owed) then
     owed := array_append(owed, 'money');
@@ -33168,16 +32845,6 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-end
-$$;
-
-create function private.request_deletion(account_id uuid, money text default null) returns jsonb
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  due timestamptz;
-begin
-  perform private.refuse_obligations(account_id, money, null);
   -- The change of the account deletes its sessions, so they are locked first.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
@@ -33193,118 +32860,9 @@ comment on function private.request_deletion is
   'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
   'give_up. 409 account_has_obligations, last_admin.';
 
-create function private.request_closing(account_id uuid, identity_id uuid, money text default null)
-  returns jsonb
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  account constant public.accounts := private.lock_account_exclusively(account_id);
-  identity public.identities;
-begin
-  if not private.may_act(account) then
-    return null;
-  end if;
-  select * into identity from public.identities
-  where identities.account_id = account.id and identities.id = request_closing.identity_id
-    and identities.type <> 'individual' and identities.status <> 'closed';
-  if identity.id is null then
-    perform private.refuse(404, 'identity_not_found');
-  elsif identity.status = 'suspended' or exists (
-    select from public.reports
-    where reports.reported_identity_id = identity.id and reports.status = 'open'
-  ) then
-    perform private.refuse(409, 'status_transition_invalid');
-  elsif identity.status <> 'closing' then
-    perform private.refuse_obligations(account.id, money, identity.id);
-    update public.identities
-    set status = 'closing', closes_from = identity.status, close_at = now() + interval '14 days',
-        money_at_close = request_closing.money
-    where identities.id = identity.id
-    returning * into identity;
-  end if;
-  return jsonb_build_object('closeAt', identity.close_at, 'loses', (
-    select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
-    from public.subscriptions
-    join public.plans on plans.id = subscriptions.plan_id
-    where subscriptions.identity_id = identity.id and subscriptions.status = 'active'
-    limit 1
-  ));
-end
-$$;
-comment on function private.request_closing is
-  'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
-  'Returns what is lost without a refund. 404 identity_not_found, 409 account_has_obligations, '
-  'status_transition_invalid for one that is suspended or reported.';
-
-create function private.cancel_closing(identity_id uuid) returns void
-  language plpgsql security definer set search_path = ''
-as $$
-declare
-  caller_id constant uuid := private.lock_caller_exclusively();
-  identity public.identities;
-begin
-  select * into identity from public.identities
-  where identities.account_id = caller_id and identities.id = cancel_closing.identity_id
-    and identities.type <> 'individual' and identities.status <> 'closed';
-  if identity.id is null then
-    perform private.refuse(404, 'identity_not_found');
-  elsif identity.status = 'closing' then
-    update public.identities
-    set status = case when identity.closes_from = 'active' and (
-        select private.licence_is_over(organisations) from public.organisations
-        where organisations.identity_id = identity.id
-      ) then 'expired' else identity.closes_from end
-    where identities.id = identity.id;
-  end if;
-end
-$$;
-
-create function api.cancel_closing(identity_id uuid) returns void
-  language plpgsql set search_path = ''
-as $$
-begin
-  perform private.count_action('profile');
-  perform private.cancel_closing(cancel_closing.identity_id);
-end
-$$;
-comment on function api.cancel_closing is
-  'Takes the closing of one of the caller''s companies or offices back within its 14 days. 404 '
-  'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
-
-grant execute on function private.request_deletion, private.request_closing to backend;
-grant execute on function private.cancel_closing, api.cancel_closing to authenticated;
+grant execute on function private.request_deletion to backend;
 
 -- sql/14_privacy/6_events_deletion.sql
-
-create function private.on_deletion_asked() returns trigger
-  language plpgsql security definer set search_path = ''
-as $$
-begin
-  if new.delete_at is null then
-    perform private.notify(new.id, null, 'deletion_cancelled', null);
-  else
-    insert into private.contact_messages (account_id, sent_to, body)
-    select new.id, contact.value,
-      'طُلب حذف حسابك ويُحذف بعد 14 يوماً. إن لم تطلبه فسجّل الدخول لإلغائه'
-    from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)
-    where contact.value is not null;
-    perform private.notify(new.id, null, 'deletion_requested', null);
-  end if;
-  return null;
-end
-$$;
-comment on function private.on_deletion_asked is
-  'Tells the account that its deletion was requested, also by its proven phone and email, or '
-  'cancelled.';
-
-create trigger accounts_tell_of_their_deletion
-  after update of delete_at on public.accounts
-  for each row when (
-    (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
-  )
-  execute function private.on_deletion_asked();
-comment on trigger accounts_tell_of_their_deletion on public.accounts is
-  'Runs after the triggers that end the sessions and hide the account.';
 
 create function private.forget_traces() returns trigger
   language plpgsql security definer set search_path = ''
@@ -33372,52 +32930,6 @@ as $$
 $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
-
-create function private.close_due_identity(identity_id uuid) returns boolean
-  language plpgsql set search_path = ''
-as $$
-declare
-  account public.accounts;
-  identity public.identities;
-begin
-  select * into account from public.accounts
-  where accounts.id = (
-    select identities.account_id from public.identities
-    where identities.id = close_due_identity.identity_id
-  )
-  for no key update skip locked;
-  select * into identity from public.identities
-  where identities.account_id = account.id and identities.id = close_due_identity.identity_id
-    and identities.close_at <= now();
-  if identity.id is null
-    or private.obligations(account.id, identity.money_at_close, identity.id) <> '{}' then
-    return false;
-  end if;
-  if identity.money_at_close is not null then
-    perform private.settle_wallets(account, identity.money_at_close, identity.id);
-  end if;
-  update public.identities set status = 'closed' where identities.id = identity.id;
-  return true;
-end
-$$;
-
-create function private.close_due_identities() returns bigint
-  language sql
-  security definer -- closes other people's identities
-  set search_path = ''
-as $$
-  select private.for_each('close_due_identity', array(
-    select identities.id::text from public.identities
-    where identities.close_at <= now()
-      -- A payment that arrived meanwhile must be settled first.
-      and private.obligations(identities.account_id, identities.money_at_close, identities.id) = '{}'
-      and not private.failed_recently('close_due_identity', identities.id::text)
-    order by identities.close_at
-    limit 100
-  ), true)
-$$;
-comment on function private.close_due_identities is
-  'Job: closes companies and offices whose owners asked for it 14 days ago.';
 
 create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -33538,7 +33050,7 @@ comment on function private.give_up_unreachable_accounts is
   'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
-  private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
+  private.delete_due_accounts, private.notify_of_stopped_deletions,
   private.give_up_unreachable_accounts
   to backend;
 
@@ -34584,8 +34096,7 @@ values
   ('identity_status', 'rejected', 'مرفوض', 'Rejected', 3),
   ('identity_status', 'expired', 'انتهى الترخيص', 'Licence expired', 4),
   ('identity_status', 'suspended', 'موقوف', 'Suspended', 5),
-  ('identity_status', 'closing', 'قيد الإغلاق', 'Closing', 6),
-  ('identity_status', 'closed', 'مغلق', 'Closed', 7),
+  ('identity_status', 'closed', 'مغلق', 'Closed', 6),
   ('account_status', 'active', 'نشط', 'Active', 1),
   ('account_status', 'suspended', 'موقوف', 'Suspended', 2),
   ('account_status', 'banned', 'محظور', 'Banned', 3),
@@ -34799,14 +34310,6 @@ with listed as (
       'إيقاف حساب معلن', 'Identity suspended'),
     ('identity_restored', 'account', 'identity', true, false, false,
       'إعادة حساب معلن', 'Identity restored'),
-    ('licence_expiring', 'account', 'identity', true, true, false,
-      'ترخيص على وشك الانتهاء', 'Licence about to end'),
-    ('licence_expired', 'account', 'identity', true, false, false,
-      'ترخيص منتهٍ', 'Licence ended'),
-    ('deletion_requested', 'account', 'sessions', true, false, true,
-      'طلب حذف الحساب', 'Deletion requested'),
-    ('deletion_cancelled', 'account', 'sessions', true, false, true,
-      'إلغاء حذف الحساب', 'Deletion cancelled'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
     -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
@@ -34938,15 +34441,9 @@ from (values
     'تنتهي باقة «{nameAr}» خلال {days|يوم|يومين|أيام|يوماً}، جدّدها لتبقى مزاياها',
     'Your plan is about to end',
     'The plan “{nameEn}” ends in {days|a day|days}, renew it to keep what it gives'),
-  ('identity_verified', '$.change == true',
-    'تم اعتماد تعديلاتك', 'تمت الموافقة على تعديل بيانات «{name}» وأصبحت ظاهرة للجميع',
-    'Your changes are approved', 'The changes of “{name}” were approved and everybody sees them now'),
   ('identity_verified', null,
     'تم التوثيق', 'تم توثيق «{name}»، ويمكنك استخدام هذه الهوية من الآن',
     'Verified', '“{name}” is verified, you can act as it from now on'),
-  ('identity_rejected', '$.change == true',
-    'لم تُعتمد تعديلاتك', '«{name}»{because|}. بقيت بياناتها كما كانت',
-    'Your changes were not approved', '“{name}”{because|}. It stays as it was'),
   ('identity_rejected', null,
     'تعذر التوثيق', 'لم يتم توثيق «{name}»{because|}. يمكنك تعديل البيانات وإرسالها من جديد',
     'Not verified', '“{name}” was not verified{because|}. You can change the details and send them again'),
@@ -34959,33 +34456,6 @@ from (values
   ('identity_restored', null,
     'رُفع الإيقاف عن هويتك', 'يمكنك استخدام «{name}» من جديد',
     'Your identity is back', 'You can act as “{name}” again'),
-  ('licence_expiring', '$.days == 0',
-    'ينتهي ترخيصك اليوم',
-    'اليوم آخر يوم في ترخيص «{name}». أرسل التاريخ الجديد مع صورة الترخيص اليوم لتبقى ظاهرة',
-    'Your licence ends today',
-    'Today is the last day of the licence of “{name}”. Send the new date with its paper today to stay '
-      'visible'),
-  ('licence_expiring', null,
-    'ترخيصك على وشك الانتهاء',
-    'ينتهي ترخيص «{name}» خلال {days|يوم|يومين|أيام|يوماً}. أرسل التاريخ الجديد مع صورة الترخيص لتبقى ظاهرة',
-    'Your licence is about to end',
-    'The licence of “{name}” ends in {days|a day|days}. Send the new date with its paper to stay visible'),
-  ('licence_expired', null,
-    'انتهى ترخيصك',
-    'انتهى ترخيص «{name}» فلم تعد ظاهرة هي وإعلاناتها ({count}). أرسل التاريخ الجديد مع صورة الترخيص لتعود',
-    'Your licence has ended',
-    'The licence of “{name}” has ended: it is not shown, nor are its listings ({count}). Send the new '
-      'date with its paper and they come back'),
-  ('deletion_requested', null,
-    'طُلب حذف حسابك', 'طُلب حذف حسابك في {at}، فاختفى عن الآخرين. تسجيل الدخول خلال 14 يوماً يلغي الحذف',
-    'The deletion of your account was requested',
-    'It was requested on {at}, and nobody sees the account any more. A sign-in within 14 days cancels it'),
-  ('deletion_cancelled', null,
-    'أُلغي حذف حسابك', 'أُلغي في {at} طلب حذف حسابك وعاد كل شيء كما كان. إن لم تسجّل الدخول أنت، أعد تعيين '
-      'كلمة المرور',
-    'Your account stays',
-    'The requested deletion was cancelled on {at}, and all is as it was. If that was not your sign-in, '
-      'reset the password'),
   ('review_new', null,
     'تقييم جديد', 'وصلك تقييم من {name}: {rating|نجمة واحدة|نجمتان|نجوم|نجمة}',
     'New review', '{name} reviewed you: {rating|one star|stars}'),

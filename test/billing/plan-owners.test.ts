@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { identityOf, statusOf } from '../admin/requests.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
-import { insertOrganisation, makePending } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 import { actAs, setStatus } from '../support/identities.ts'
 import { drain } from '../support/jobs.ts'
 import { giveMoney } from '../support/money.ts'
@@ -117,4 +117,143 @@ test('a plan of a banned account is not renewed', async () => {
   done(await statusOf(admin, person.id, { status: 'banned' }))
   await runBilling()
   expect(await found(office)).toEqual({ balance: 15, invoices: 1, reminders: 0 })
+})
+
+describe('time', () => {
+  /** A plan with 10 days left and a listing with 5. */
+  async function ownerWithTime() {
+    const owner = await ownerWithPlan()
+    await endsIn(owner.office, '10 days')
+    const listing = await insertListing(owner.office, {
+      expires_at: new Date(Date.now() + 5 * 86_400_000),
+    })
+    return { ...owner, listing }
+  }
+
+  /** Lets days go by: all times of the office become older, and the jobs run. */
+  async function pass({ office }: Owner, days: number) {
+    await database().query(
+      `with stop as (
+         update public.identities set stopped_at = stopped_at - $2 * interval '1 day' where id = $1
+       ), plan as (
+         update public.subscriptions
+         set starts_at = starts_at - $2 * interval '1 day', ends_at = ends_at - $2 * interval '1 day'
+         where identity_id = $1
+       )
+       update public.properties
+       set expires_at = expires_at - $2 * interval '1 day', paused_at = paused_at - $2 * interval '1 day'
+       where owner_identity_id = $1`,
+      [office, days],
+    )
+    for (const job of ['downgrade_plans', 'expire_listings', 'downgrade_plans']) await drain(job)
+    await runBilling()
+  }
+
+  /** The states of plan and listing, each with the days that are left. */
+  async function left({ office }: Owner) {
+    const days = (column: string) =>
+      `round((extract(epoch from ${column} - now()) / 86400)::numeric, 1)::float as days`
+    const { rows: [plan] } = await database().query(
+      `select status, ${days('ends_at')} from public.subscriptions where identity_id = $1`,
+      [office],
+    )
+    const { rows: [listing] } = await database().query(
+      `select status, ${days('expires_at')} from public.properties where owner_identity_id = $1`,
+      [office],
+    )
+    return { plan, listing }
+  }
+
+  const untouched = {
+    plan: { status: 'active', days: 10 },
+    listing: { status: 'active', days: 5 },
+  }
+
+  const suspend = (person: Person, until?: string) =>
+    statusOf(admin, person.id, { status: 'suspended', until })
+
+  test('stands still while an account is suspended, and plan and listing last longer', async () => {
+    const owner = await ownerWithTime()
+    done(await suspend(owner.person))
+    await pass(owner, 30)
+    expect(await left(owner)).toMatchObject({
+      plan: { status: 'active', days: -20 },
+      listing: { status: 'active', days: -25 },
+    })
+    expect(await found(owner.office)).toMatchObject({ balance: 15, invoices: 1 })
+    done(await statusOf(admin, owner.person.id, { status: 'active' }))
+    expect(await left(owner)).toEqual(untouched)
+  })
+
+  test('stands still until a suspension has run out', async () => {
+    const owner = await ownerWithTime()
+    done(await suspend(owner.person, new Date(Date.now() + 3_600_000).toISOString()))
+    await pass(owner, 30)
+    await database().query(
+      `update public.accounts set suspended_until = now() - interval '1 second' where id = $1`,
+      [owner.person.id],
+    )
+    await drain('end_suspensions')
+    expect(await left(owner)).toEqual(untouched)
+  })
+
+  test('stands still once where account and identity are suspended by turns', async () => {
+    const owner = await ownerWithTime()
+    done(await identityOf(admin, owner.office, 'suspended'))
+    await pass(owner, 10)
+    done(await suspend(owner.person))
+    await pass(owner, 10)
+    done(await identityOf(admin, owner.office, 'active'))
+    await pass(owner, 10)
+    done(await statusOf(admin, owner.person.id, { status: 'active' }))
+    expect(await left(owner)).toEqual(untouched)
+  })
+
+  test('of a paused listing is given back once, by the end of the pause', async () => {
+    const owner = await ownerWithTime()
+    done(await owner.person.post(`/properties/${owner.listing}/pause`))
+    await pass(owner, 3)
+    done(await suspend(owner.person))
+    await pass(owner, 30)
+    done(await statusOf(admin, owner.person.id, { status: 'active' }))
+    const person = await signIn(owner.person.identifier, owner.person.password)
+    await actAs(person, owner.office)
+    done(await person.post(`/properties/${owner.listing}/resume`))
+    expect((await left(owner)).listing).toEqual(untouched.listing)
+  })
+
+  test.each(['of an office whose licence is over', 'of an account whose deletion is requested'])(
+    'runs on for a plan %s',
+    async (way) => {
+      const owner = await ownerWithTime()
+      await ways[way]!.out(owner)
+      await pass(owner, 30)
+      expect(await left(owner)).toMatchObject({
+        plan: { status: 'expired' },
+        listing: { status: 'expired' },
+      })
+    },
+  )
+
+  test('ends with a ban, the plan only', async () => {
+    const owner = await ownerWithTime()
+    done(await statusOf(admin, owner.person.id, { status: 'banned' }))
+    await pass(owner, 1)
+    done(await statusOf(admin, owner.person.id, { status: 'active' }))
+    expect(await left(owner)).toMatchObject({
+      plan: { status: 'expired' },
+      listing: untouched.listing,
+    })
+  })
+
+  test('of a plan ends 180 days after the suspension began', async () => {
+    const owner = await ownerWithTime()
+    done(await identityOf(admin, owner.office, 'suspended'))
+    await pass(owner, 179)
+    expect((await left(owner)).plan.status).toBe('active')
+    await pass(owner, 1)
+    expect((await left(owner)).plan.status).toBe('expired')
+    done(await identityOf(admin, owner.office, 'active'))
+    expect((await left(owner)).listing).toEqual(untouched.listing)
+  })
 })

@@ -1,0 +1,26 @@
+create function private.return_plan_time() returns trigger
+  language plpgsql
+  security definer -- writes the plan of the identity, whichever role lets it act again
+  set search_path = ''
+as $$
+declare
+  lost constant interval := now() - old.stopped_at;
+begin
+  -- The account is locked exclusively, so that nobody else changes the plan.
+  update public.subscriptions
+  set starts_at = subscriptions.starts_at
+        + case subscriptions.status when 'next' then lost else interval '0' end,
+      ends_at = subscriptions.ends_at + lost, reminded_at = null
+  where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
+  return null;
+end
+$$;
+comment on function private.return_plan_time is
+  'Lengthens the plan of an identity by the time for which an administrator''s act stopped it.';
+
+create trigger identities_return_plan_time
+  after update on public.identities
+  for each row when (
+    old.stopped_at is not null and new.stopped_at is null and new.status <> 'closed'
+  )
+  execute function private.return_plan_time();
