@@ -38,6 +38,7 @@ create table public.subscriptions (
     check (status in ('active', 'next', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
+  terms jsonb not null,
   pay_with text not null
     constraint subscriptions_pay_with_is_known check (pay_with in ('invoice', 'wallet')),
   renews boolean not null default true,
@@ -50,6 +51,9 @@ create table public.subscriptions (
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
 comment on column public.subscriptions.status is
   'next: paid, and begins when the active one ends; replaced: another began before its end.';
+comment on column public.subscriptions.terms is
+  'Price, days and quotas of the plan when it was bought (private.plan_terms), which later changes of '
+  'the plan leave as they are.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
@@ -57,6 +61,29 @@ create unique index subscriptions_one_active_one_next_key on public.subscription
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
 create index subscriptions_plan_idx on public.subscriptions (plan_id);
 create index subscriptions_ends_idx on public.subscriptions (ends_at) where status = 'active';
+
+create function private.plan_terms(plan public.plans) returns jsonb
+  language sql stable
+  return jsonb_build_object(
+    'price', plan.price, 'interval_days', plan.interval_days,
+    'active_listings', plan.active_listings, 'listing_days', plan.listing_days,
+    'photos_per_listing', plan.photos_per_listing, 'featured_credits', plan.featured_credits);
+
+create function private.keep_plan_terms() returns trigger
+  language plpgsql
+  security definer -- reads plans, whoever adds a subscription
+  set search_path = ''
+as $$
+begin
+  new.terms := (select private.plan_terms(plans) from public.plans where plans.id = new.plan_id);
+  return new;
+end
+$$;
+comment on function private.keep_plan_terms is 'Keeps the terms of a plan that is given by hand.';
+
+create trigger subscriptions_keep_their_terms
+  before insert on public.subscriptions
+  for each row when (new.terms is null) execute function private.keep_plan_terms();
 
 alter table public.plans enable row level security;
 alter table public.subscriptions enable row level security;

@@ -61,6 +61,7 @@ create table public.invoice_lines (
   position integer not null constraint invoice_lines_position_is_positive check (position > 0),
   kind text not null,
   plan_id uuid references public.plans (id),
+  terms jsonb,
   title_ar text not null,
   title_en text not null,
   quantity integer not null default 1
@@ -71,10 +72,13 @@ create table public.invoice_lines (
   constraint invoice_lines_kind_is_the_purpose
     foreign key (invoice_id, kind) references public.invoices (id, purpose),
   constraint invoice_lines_amount_is_the_product check (amount = quantity * unit_price),
-  constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
+  constraint invoice_lines_plan_is_named
+    check ((kind = 'plan') = (plan_id is not null) and (plan_id is null) = (terms is null))
 );
 comment on table public.invoice_lines is
   'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
+comment on column public.invoice_lines.terms is
+  'What a plan is sold for and gives (private.plan_terms), whenever the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 

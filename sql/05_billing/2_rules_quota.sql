@@ -38,9 +38,10 @@ declare
   clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
 begin
-  select plans.* into plan
+  select sold.* into plan
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
+  cross join lateral jsonb_populate_record(plans, subscriptions.terms) as sold
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
@@ -52,16 +53,34 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
+comment on function private.plan_of is 'The identity''s current plan as it was bought, or free if it has no other.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
-  return plan.price * current.interval_days > current.price * plan.interval_days
+  return plan.id <> current.id and (
+    plan.price * current.interval_days > current.price * plan.interval_days
     or plan.active_listings > current.active_listings or plan.listing_days > current.listing_days
     or plan.photos_per_listing > current.photos_per_listing
-    or plan.featured_credits > current.featured_credits;
+    or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan that is dearer by the day or has more of any quota. Any other waits for the end.';
+  'Whether a plan is another that is dearer by the day or has more of any quota. Any other waits for '
+  'the end.';
+
+create function private.is_worse(plan public.plans, terms jsonb) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  sold constant public.plans := jsonb_populate_record(plan, terms);
+begin
+  return plan.price * sold.interval_days > sold.price * plan.interval_days
+    or plan.interval_days < sold.interval_days or plan.active_listings < sold.active_listings
+    or plan.listing_days < sold.listing_days or plan.photos_per_listing < sold.photos_per_listing
+    or plan.featured_credits < sold.featured_credits;
+end
+$$;
+comment on function private.is_worse is
+  'Whether a plan is now dearer by the day, or gives less of anything, than with the terms at which '
+  'it was bought, so that it is not renewed by itself.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql

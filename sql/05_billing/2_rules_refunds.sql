@@ -59,13 +59,19 @@ as $$
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id
+      cross join lateral jsonb_populate_record(plans, invoice_lines.terms) as sold
       cross join private.plan_of(invoice.identity_id) as current
-      where invoice_lines.invoice_id = invoice.id and current.id <> plans.id
-        and (not plans.on_sale or not private.begins_at_once(plans, current) and exists (
-          select from public.subscriptions as next
-          where next.identity_id = invoice.identity_id and next.status = 'next'
-            and next.starts_at > now() and next.plan_id <> plans.id
-        ))
+      where invoice_lines.invoice_id = invoice.id
+        and (current.id <> sold.id or private.plan_terms(current) <> invoice_lines.terms)
+        and (
+          current.id <> sold.id and not sold.on_sale
+          or not private.begins_at_once(sold, current) and exists (
+            select from public.subscriptions as next
+            where next.identity_id = invoice.identity_id and next.status = 'next'
+              and next.starts_at > now()
+              and (next.plan_id, next.terms) <> (sold.id, invoice_lines.terms)
+          )
+        )
     )
 $$;
 

@@ -32,7 +32,7 @@ begin
     ),
     'next', (
       select json_build_object(
-        'plan', private.plan_record(plans),
+        'plan', private.plan_record(jsonb_populate_record(plans, subscriptions.terms)),
         'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
       from public.subscriptions
@@ -65,8 +65,7 @@ as $$
   where invoices.identity_id = unpaid_plan_invoice.identity_id
     and invoices.state in ('open', 'processing', 'failed')
     and invoices.due_at > now()
-    and invoice_lines.plan_id = plan.id
-    and invoices.total = plan.price
+    and invoice_lines.plan_id = plan.id and invoice_lines.terms = private.plan_terms(plan)
   order by invoices.issued_at desc
   limit 1
 $$;

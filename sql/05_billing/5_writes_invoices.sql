@@ -1,6 +1,6 @@
 create function private.issue_invoice(
   identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
-  unit_price numeric, quantity integer default 1, plan_id uuid default null
+  unit_price numeric, quantity integer default 1, plan public.plans default null
 ) returns uuid
   language plpgsql
   security definer -- writes invoices, which no client may insert
@@ -15,8 +15,9 @@ begin
   from public.identities where identities.id = issue_invoice.identity_id
   returning invoices.id into made;
   insert into public.invoice_lines
-    (invoice_id, position, kind, plan_id, title_ar, title_en, quantity, unit_price, amount)
-  values (made, 1, issue_invoice.purpose, issue_invoice.plan_id, issue_invoice.title_ar,
+    (invoice_id, position, kind, plan_id, terms, title_ar, title_en, quantity, unit_price, amount)
+  values (made, 1, issue_invoice.purpose, plan.id,
+    case when plan.id is not null then private.plan_terms(plan) end, issue_invoice.title_ar,
     issue_invoice.title_en, issue_invoice.quantity, issue_invoice.unit_price,
     issue_invoice.unit_price * issue_invoice.quantity);
   return made;
@@ -31,7 +32,7 @@ as $$
   select private.issue_invoice(identity_id, 'plan', due_at,
     format('%s، %s يوماً', plan.name_ar, plan.interval_days),
     format('%s plan, %s days', plan.name_en, plan.interval_days),
-    plan.price, 1, plan.id)
+    plan.price, 1, plan)
 $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
@@ -71,7 +72,8 @@ begin
         select from public.invoice_lines
         join public.plans on plans.id = invoice_lines.plan_id
         where invoice_lines.invoice_id = invoices.id
-          and not private.begins_at_once(plans, void_invoices.current)
+          and not private.begins_at_once(
+            jsonb_populate_record(plans, invoice_lines.terms), void_invoices.current)
       ))
     order by invoices.id
     for update skip locked -- a locked one is being paid
@@ -144,7 +146,7 @@ begin
   loop
     case line.kind
       when 'plan' then
-        perform private.start_plan(invoice.identity_id, line.plan_id, pay_with, invoice.id);
+        perform private.start_plan(invoice, line, pay_with);
       when 'feature' then
         perform private.add_credits(invoice.identity_id, line.quantity, invoice.id);
       else null; -- a top-up delivers nothing but the money

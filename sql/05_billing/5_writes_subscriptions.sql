@@ -83,7 +83,9 @@ declare
   old_plan public.plans;
   most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
 begin
-  select * into old_plan from public.plans where plans.id = old.plan_id;
+  select sold.* into old_plan
+  from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
+  where plans.id = old.plan_id;
   -- Time without an interval was given by an administrator.
   insert into public.subscription_intervals (subscription_id, days, value, seconds)
   select old.id, old_plan.interval_days,
@@ -123,26 +125,29 @@ comment on function private.carry_over is
   'What is left of each interval goes over to another plan as time, by what is left of its value.';
 
 create function private.start_plan(
-  identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
+  invoice public.invoices, line public.invoice_lines, pay_with text
 ) returns void
   language plpgsql
   security definer -- writes subscriptions, for private.deliver_invoice
   set search_path = ''
 as $$
 declare
-  clock constant timestamptz := private.plan_clock(identity_id);
+  owner_id constant uuid := invoice.identity_id;
+  clock constant timestamptz := private.plan_clock(owner_id);
   plan public.plans;
   current public.subscriptions;
   subscription public.subscriptions;
 begin
-  perform private.lock_plan(identity_id);
-  perform private.settle_plan(identity_id);
-  select * into plan from public.plans where plans.id = start_plan.plan_id;
+  perform private.lock_plan(owner_id);
+  perform private.settle_plan(owner_id);
+  select sold.* into plan
+  from public.plans cross join lateral jsonb_populate_record(plans, line.terms) as sold
+  where plans.id = line.plan_id;
   select * into current from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active';
+  where subscriptions.identity_id = owner_id and subscriptions.status = 'active';
   select * into subscription from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.plan_id = plan.id
-    and subscriptions.status in ('active', 'next')
+  where subscriptions.identity_id = owner_id and subscriptions.plan_id = plan.id
+    and subscriptions.terms = line.terms and subscriptions.status in ('active', 'next')
   order by subscriptions.status
   limit 1;
 
@@ -153,39 +158,39 @@ begin
     where subscriptions.id = subscription.id;
   else
     if current.id is null
-      or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
+      or private.begins_at_once(plan, private.plan_of(owner_id)) then
       update public.subscriptions set status = 'replaced', ended_at = now()
       where subscriptions.id = current.id;
-      insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, clock,
+      insert into public.subscriptions (identity_id, plan_id, terms, starts_at, ends_at, pay_with)
+      values (owner_id, plan.id, line.terms, clock,
         clock + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
       perform private.carry_over(current, subscription.id, plan);
     elsif exists (
       select from public.subscriptions
-      where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'next'
+      where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
       -- It came in between; the repeated call is refused, or pays into the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
-      insert into public.subscriptions (identity_id, plan_id, status, starts_at, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, 'next', current.ends_at,
+      insert into public.subscriptions
+        (identity_id, plan_id, terms, status, starts_at, ends_at, pay_with)
+      values (owner_id, plan.id, line.terms, 'next', current.ends_at,
         current.ends_at + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
     end if;
-    perform private.void_invoices(
-      start_plan.identity_id, private.plan_of(start_plan.identity_id));
-    perform private.pause_over_quota(start_plan.identity_id);
+    perform private.void_invoices(owner_id, private.plan_of(owner_id));
+    perform private.pause_over_quota(owner_id);
   end if;
   insert into public.subscription_intervals (subscription_id, invoice_id, days)
-  values (subscription.id, start_plan.invoice_id, plan.interval_days);
-  perform private.settle_plan(identity_id);
-  perform private.add_credits(
-    start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
+  values (subscription.id, invoice.id, plan.interval_days);
+  perform private.settle_plan(owner_id);
+  perform private.add_credits(owner_id, plan.featured_credits, invoice.id);
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan, begins a better one at once, or puts any other behind the current one.';
+  'Extends the same plan with the same terms, begins a better plan at once, or puts any other, and '
+  'the same with other terms, behind the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql

@@ -91,51 +91,90 @@ as $$
 $$;
 comment on function private.expire_invoices is 'Job: expires invoices that were not paid in time.';
 
+create function private.ends_unrenewed(
+  subscription public.subscriptions, plan public.plans
+) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return subscription.renews and case
+    when not plan.on_sale then subscription.ends_at <= now() + interval '30 days'
+    else subscription.ends_at <= now() + interval '7 days'
+      and private.is_worse(plan, subscription.terms)
+  end;
+end
+$$;
+comment on function private.ends_unrenewed is
+  'Whether it is time to say that a plan that was to be renewed will not be.';
+
 create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
 declare
   due record;
+  renews_by text;
 begin
   perform private.lock_owner(subscriptions.identity_id) from public.subscriptions
   where subscriptions.id = remind_of_plan.subscription_id;
-  select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
-    subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
+  select subscriptions, plans, identities.account_id,
+    private.ends_unrenewed(subscriptions, plans) as ends_unrenewed,
+    jsonb_strip_nulls(jsonb_build_object(
+      'nameAr', plans.name_ar, 'nameEn', plans.name_en,
+      'amount', case when plans.on_sale then plans.price end,
+      'day', (subscriptions.ends_at at time zone 'Asia/Kuwait')::date)) as details
   into due
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
   join public.identities on identities.id = subscriptions.identity_id
   where subscriptions.id = remind_of_plan.subscription_id
-    and subscriptions.status = 'active' and subscriptions.reminded_at is null
-    and private.is_in_order(identities.id)
+    and subscriptions.status = 'active' and private.is_in_order(identities.id)
   for update of subscriptions skip locked;
-  if due.id is null then
+  if due.ends_unrenewed then
+    update public.subscriptions set renews = false
+    where subscriptions.id = (due.subscriptions).id;
+    perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_terms_changed',
+      (due.plans).id, due.details);
+  elsif (due.subscriptions).reminded_at is null
+    and (due.subscriptions).ends_at <= now() + interval '3 days' then
+    update public.subscriptions set reminded_at = now()
+    where subscriptions.id = (due.subscriptions).id;
+    if (due.subscriptions).renews then
+      renews_by := (due.subscriptions).pay_with;
+    end if;
+    if renews_by = 'invoice' and private.unpaid_plan_invoice(
+      (due.subscriptions).identity_id, due.plans) is null then
+      perform private.issue_plan_invoice(
+        (due.subscriptions).identity_id, due.plans, (due.subscriptions).ends_at);
+    end if;
+    perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_expiring',
+      (due.plans).id, due.details || jsonb_build_object('renewsBy', renews_by));
+  else
     return false;
   end if;
-  update public.subscriptions set reminded_at = now() where subscriptions.id = due.id;
-  if due.renews and due.pay_with = 'invoice' and (due.plans).on_sale
-    and private.unpaid_plan_invoice(due.identity_id, due.plans) is null then
-    perform private.issue_plan_invoice(due.identity_id, due.plans, due.ends_at);
-  end if;
-  perform private.notify(due.account_id, due.identity_id, 'plan_expiring', (due.plans).id,
-    jsonb_build_object('nameAr', (due.plans).name_ar, 'nameEn', (due.plans).name_en,
-      'days', greatest(1, ceil(extract(epoch from due.ends_at - now()) / 86400))::integer));
   return true;
 end
 $$;
+comment on function private.remind_of_plan is
+  'Says that a plan ends, or, where it was to be renewed, that it will not be.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
     select subscriptions.id::text from public.subscriptions
-    where subscriptions.status = 'active' and subscriptions.reminded_at is null
-      and subscriptions.ends_at between now() and now() + interval '3 days'
-      and private.is_in_order(subscriptions.identity_id)
+    join public.plans on plans.id = subscriptions.plan_id
+    where subscriptions.status = 'active'
+      and subscriptions.ends_at between now() and now() + interval '30 days'
+      and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
+      and (
+        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '3 days'
+        or private.ends_unrenewed(subscriptions, plans)
+      )
       and not exists (
         select from public.subscriptions as next
         where next.identity_id = subscriptions.identity_id and next.status = 'next'
       )
+      and private.is_in_order(subscriptions.identity_id)
       and not private.failed_recently('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
@@ -143,7 +182,8 @@ as $$
 $$;
 comment on function private.remind_of_plans is
   'Job: notifies owners who are in order three days before a plan ends, and issues a renewal''s '
-  'invoice if needed.';
+  'invoice if needed. 7 days before, if a renewal would be worse, or 30, if the plan is not sold any '
+  'more, it says so and stops the renewal.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -160,7 +200,8 @@ begin
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
     and private.is_in_order(subscriptions.identity_id)
-    and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
+    and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day'
+    and plans.on_sale and not private.is_worse(plans, subscriptions.terms);
   if due.identity_id is null then
     return false;
   end if;
@@ -191,6 +232,7 @@ as $$
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
       and plans.on_sale and wallets.balance >= plans.price
+      and not private.is_worse(plans, subscriptions.terms)
       and private.is_in_order(subscriptions.identity_id)
       and not private.failed_recently('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at

@@ -47,6 +47,7 @@ begin
         when 'beforeEn' then
           private.price_label(given ->> 'type', (given ->> 'before')::numeric, true)
         when 'requiredFrom' then replace(given ->> 'requiredFrom', '-', '/')
+        when 'day' then replace(given ->> 'day', '-', '/')
         when 'provider' then initcap(given ->> 'provider') -- Google or Apple
         when 'contactAr' then case given ->> 'kind' when 'phone' then 'رقم الهاتف'
           when 'email' then 'البريد الإلكتروني'

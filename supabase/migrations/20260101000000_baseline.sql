@@ -8010,6 +8010,7 @@ create table public.subscriptions (
     check (status in ('active', 'next', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
+  terms jsonb not null,
   pay_with text not null
     constraint subscriptions_pay_with_is_known check (pay_with in ('invoice', 'wallet')),
   renews boolean not null default true,
@@ -8022,6 +8023,9 @@ create table public.subscriptions (
 comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
 comment on column public.subscriptions.status is
   'next: paid, and begins when the active one ends; replaced: another began before its end.';
+comment on column public.subscriptions.terms is
+  'Price, days and quotas of the plan when it was bought (private.plan_terms), which later changes of '
+  'the plan leave as they are.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
@@ -8029,6 +8033,29 @@ create unique index subscriptions_one_active_one_next_key on public.subscription
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
 create index subscriptions_plan_idx on public.subscriptions (plan_id);
 create index subscriptions_ends_idx on public.subscriptions (ends_at) where status = 'active';
+
+create function private.plan_terms(plan public.plans) returns jsonb
+  language sql stable
+  return jsonb_build_object(
+    'price', plan.price, 'interval_days', plan.interval_days,
+    'active_listings', plan.active_listings, 'listing_days', plan.listing_days,
+    'photos_per_listing', plan.photos_per_listing, 'featured_credits', plan.featured_credits);
+
+create function private.keep_plan_terms() returns trigger
+  language plpgsql
+  security definer -- reads plans, whoever adds a subscription
+  set search_path = ''
+as $$
+begin
+  new.terms := (select private.plan_terms(plans) from public.plans where plans.id = new.plan_id);
+  return new;
+end
+$$;
+comment on function private.keep_plan_terms is 'Keeps the terms of a plan that is given by hand.';
+
+create trigger subscriptions_keep_their_terms
+  before insert on public.subscriptions
+  for each row when (new.terms is null) execute function private.keep_plan_terms();
 
 alter table public.plans enable row level security;
 alter table public.subscriptions enable row level security;
@@ -8111,6 +8138,7 @@ create table public.invoice_lines (
   position integer not null constraint invoice_lines_position_is_positive check (position > 0),
   kind text not null,
   plan_id uuid references public.plans (id),
+  terms jsonb,
   title_ar text not null,
   title_en text not null,
   quantity integer not null default 1
@@ -8121,10 +8149,13 @@ create table public.invoice_lines (
   constraint invoice_lines_kind_is_the_purpose
     foreign key (invoice_id, kind) references public.invoices (id, purpose),
   constraint invoice_lines_amount_is_the_product check (amount = quantity * unit_price),
-  constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
+  constraint invoice_lines_plan_is_named
+    check ((kind = 'plan') = (plan_id is not null) and (plan_id is null) = (terms is null))
 );
 comment on table public.invoice_lines is
   'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
+comment on column public.invoice_lines.terms is
+  'What a plan is sold for and gives (private.plan_terms), whenever the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -8892,9 +8923,10 @@ declare
   clock constant timestamptz := private.plan_clock(identity_id);
   plan public.plans;
 begin
-  select plans.* into plan
+  select sold.* into plan
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
+  cross join lateral jsonb_populate_record(plans, subscriptions.terms) as sold
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
@@ -8906,16 +8938,34 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The identity''s current plan, or free if it has no other.';
+comment on function private.plan_of is 'The identity''s current plan as it was bought, or free if it has no other.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
-  return plan.price * current.interval_days > current.price * plan.interval_days
+  return plan.id <> current.id and (
+    plan.price * current.interval_days > current.price * plan.interval_days
     or plan.active_listings > current.active_listings or plan.listing_days > current.listing_days
     or plan.photos_per_listing > current.photos_per_listing
-    or plan.featured_credits > current.featured_credits;
+    or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan that is dearer by the day or has more of any quota. Any other waits for the end.';
+  'Whether a plan is another that is dearer by the day or has more of any quota. Any other waits for '
+  'the end.';
+
+create function private.is_worse(plan public.plans, terms jsonb) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  sold constant public.plans := jsonb_populate_record(plan, terms);
+begin
+  return plan.price * sold.interval_days > sold.price * plan.interval_days
+    or plan.interval_days < sold.interval_days or plan.active_listings < sold.active_listings
+    or plan.listing_days < sold.listing_days or plan.photos_per_listing < sold.photos_per_listing
+    or plan.featured_credits < sold.featured_credits;
+end
+$$;
+comment on function private.is_worse is
+  'Whether a plan is now dearer by the day, or gives less of anything, than with the terms at which '
+  'it was bought, so that it is not renewed by itself.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -9124,13 +9174,19 @@ as $$
     and not exists (
       select from public.invoice_lines
       join public.plans on plans.id = invoice_lines.plan_id
+      cross join lateral jsonb_populate_record(plans, invoice_lines.terms) as sold
       cross join private.plan_of(invoice.identity_id) as current
-      where invoice_lines.invoice_id = invoice.id and current.id <> plans.id
-        and (not plans.on_sale or not private.begins_at_once(plans, current) and exists (
-          select from public.subscriptions as next
-          where next.identity_id = invoice.identity_id and next.status = 'next'
-            and next.starts_at > now() and next.plan_id <> plans.id
-        ))
+      where invoice_lines.invoice_id = invoice.id
+        and (current.id <> sold.id or private.plan_terms(current) <> invoice_lines.terms)
+        and (
+          current.id <> sold.id and not sold.on_sale
+          or not private.begins_at_once(sold, current) and exists (
+            select from public.subscriptions as next
+            where next.identity_id = invoice.identity_id and next.status = 'next'
+              and next.starts_at > now()
+              and (next.plan_id, next.terms) <> (sold.id, invoice_lines.terms)
+          )
+        )
     )
 $$;
 
@@ -9408,7 +9464,7 @@ begin
     ),
     'next', (
       select json_build_object(
-        'plan', private.plan_record(plans),
+        'plan', private.plan_record(jsonb_populate_record(plans, subscriptions.terms)),
         'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
       from public.subscriptions
@@ -9441,8 +9497,7 @@ as $$
   where invoices.identity_id = unpaid_plan_invoice.identity_id
     and invoices.state in ('open', 'processing', 'failed')
     and invoices.due_at > now()
-    and invoice_lines.plan_id = plan.id
-    and invoices.total = plan.price
+    and invoice_lines.plan_id = plan.id and invoice_lines.terms = private.plan_terms(plan)
   order by invoices.issued_at desc
   limit 1
 $$;
@@ -9726,7 +9781,7 @@ grant execute on function private.charge_invoice, private.get_payment_status to 
 
 create function private.issue_invoice(
   identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
-  unit_price numeric, quantity integer default 1, plan_id uuid default null
+  unit_price numeric, quantity integer default 1, plan public.plans default null
 ) returns uuid
   language plpgsql
   security definer -- writes invoices, which no client may insert
@@ -9741,8 +9796,9 @@ begin
   from public.identities where identities.id = issue_invoice.identity_id
   returning invoices.id into made;
   insert into public.invoice_lines
-    (invoice_id, position, kind, plan_id, title_ar, title_en, quantity, unit_price, amount)
-  values (made, 1, issue_invoice.purpose, issue_invoice.plan_id, issue_invoice.title_ar,
+    (invoice_id, position, kind, plan_id, terms, title_ar, title_en, quantity, unit_price, amount)
+  values (made, 1, issue_invoice.purpose, plan.id,
+    case when plan.id is not null then private.plan_terms(plan) end, issue_invoice.title_ar,
     issue_invoice.title_en, issue_invoice.quantity, issue_invoice.unit_price,
     issue_invoice.unit_price * issue_invoice.quantity);
   return made;
@@ -9757,7 +9813,7 @@ as $$
   select private.issue_invoice(identity_id, 'plan', due_at,
     format('%s، %s يوماً', plan.name_ar, plan.interval_days),
     format('%s plan, %s days', plan.name_en, plan.interval_days),
-    plan.price, 1, plan.id)
+    plan.price, 1, plan)
 $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
@@ -9797,7 +9853,8 @@ begin
         select from public.invoice_lines
         join public.plans on plans.id = invoice_lines.plan_id
         where invoice_lines.invoice_id = invoices.id
-          and not private.begins_at_once(plans, void_invoices.current)
+          and not private.begins_at_once(
+            jsonb_populate_record(plans, invoice_lines.terms), void_invoices.current)
       ))
     order by invoices.id
     for update skip locked -- a locked one is being paid
@@ -9870,7 +9927,7 @@ begin
   loop
     case line.kind
       when 'plan' then
-        perform private.start_plan(invoice.identity_id, line.plan_id, pay_with, invoice.id);
+        perform private.start_plan(invoice, line, pay_with);
       when 'feature' then
         perform private.add_credits(invoice.identity_id, line.quantity, invoice.id);
       else null; -- a top-up delivers nothing but the money
@@ -11163,7 +11220,9 @@ declare
   old_plan public.plans;
   most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
 begin
-  select * into old_plan from public.plans where plans.id = old.plan_id;
+  select sold.* into old_plan
+  from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
+  where plans.id = old.plan_id;
   -- Time without an interval was given by an administrator.
   insert into public.subscription_intervals (subscription_id, days, value, seconds)
   select old.id, old_plan.interval_days,
@@ -11203,26 +11262,29 @@ comment on function private.carry_over is
   'What is left of each interval goes over to another plan as time, by what is left of its value.';
 
 create function private.start_plan(
-  identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
+  invoice public.invoices, line public.invoice_lines, pay_with text
 ) returns void
   language plpgsql
   security definer -- writes subscriptions, for private.deliver_invoice
   set search_path = ''
 as $$
 declare
-  clock constant timestamptz := private.plan_clock(identity_id);
+  owner_id constant uuid := invoice.identity_id;
+  clock constant timestamptz := private.plan_clock(owner_id);
   plan public.plans;
   current public.subscriptions;
   subscription public.subscriptions;
 begin
-  perform private.lock_plan(identity_id);
-  perform private.settle_plan(identity_id);
-  select * into plan from public.plans where plans.id = start_plan.plan_id;
+  perform private.lock_plan(owner_id);
+  perform private.settle_plan(owner_id);
+  select sold.* into plan
+  from public.plans cross join lateral jsonb_populate_record(plans, line.terms) as sold
+  where plans.id = line.plan_id;
   select * into current from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active';
+  where subscriptions.identity_id = owner_id and subscriptions.status = 'active';
   select * into subscription from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.plan_id = plan.id
-    and subscriptions.status in ('active', 'next')
+  where subscriptions.identity_id = owner_id and subscriptions.plan_id = plan.id
+    and subscriptions.terms = line.terms and subscriptions.status in ('active', 'next')
   order by subscriptions.status
   limit 1;
 
@@ -11233,39 +11295,39 @@ begin
     where subscriptions.id = subscription.id;
   else
     if current.id is null
-      or private.begins_at_once(plan, private.plan_of(start_plan.identity_id)) then
+      or private.begins_at_once(plan, private.plan_of(owner_id)) then
       update public.subscriptions set status = 'replaced', ended_at = now()
       where subscriptions.id = current.id;
-      insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, clock,
+      insert into public.subscriptions (identity_id, plan_id, terms, starts_at, ends_at, pay_with)
+      values (owner_id, plan.id, line.terms, clock,
         clock + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
       perform private.carry_over(current, subscription.id, plan);
     elsif exists (
       select from public.subscriptions
-      where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'next'
+      where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
       -- It came in between; the repeated call is refused, or pays into the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
-      insert into public.subscriptions (identity_id, plan_id, status, starts_at, ends_at, pay_with)
-      values (start_plan.identity_id, plan.id, 'next', current.ends_at,
+      insert into public.subscriptions
+        (identity_id, plan_id, terms, status, starts_at, ends_at, pay_with)
+      values (owner_id, plan.id, line.terms, 'next', current.ends_at,
         current.ends_at + make_interval(days => plan.interval_days), start_plan.pay_with)
       returning * into subscription;
     end if;
-    perform private.void_invoices(
-      start_plan.identity_id, private.plan_of(start_plan.identity_id));
-    perform private.pause_over_quota(start_plan.identity_id);
+    perform private.void_invoices(owner_id, private.plan_of(owner_id));
+    perform private.pause_over_quota(owner_id);
   end if;
   insert into public.subscription_intervals (subscription_id, invoice_id, days)
-  values (subscription.id, start_plan.invoice_id, plan.interval_days);
-  perform private.settle_plan(identity_id);
-  perform private.add_credits(
-    start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
+  values (subscription.id, invoice.id, plan.interval_days);
+  perform private.settle_plan(owner_id);
+  perform private.add_credits(owner_id, plan.featured_credits, invoice.id);
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan, begins a better one at once, or puts any other behind the current one.';
+  'Extends the same plan with the same terms, begins a better plan at once, or puts any other, and '
+  'the same with other terms, behind the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -11592,51 +11654,90 @@ as $$
 $$;
 comment on function private.expire_invoices is 'Job: expires invoices that were not paid in time.';
 
+create function private.ends_unrenewed(
+  subscription public.subscriptions, plan public.plans
+) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return subscription.renews and case
+    when not plan.on_sale then subscription.ends_at <= now() + interval '30 days'
+    else subscription.ends_at <= now() + interval '7 days'
+      and private.is_worse(plan, subscription.terms)
+  end;
+end
+$$;
+comment on function private.ends_unrenewed is
+  'Whether it is time to say that a plan that was to be renewed will not be.';
+
 create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
 declare
   due record;
+  renews_by text;
 begin
   perform private.lock_owner(subscriptions.identity_id) from public.subscriptions
   where subscriptions.id = remind_of_plan.subscription_id;
-  select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
-    subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
+  select subscriptions, plans, identities.account_id,
+    private.ends_unrenewed(subscriptions, plans) as ends_unrenewed,
+    jsonb_strip_nulls(jsonb_build_object(
+      'nameAr', plans.name_ar, 'nameEn', plans.name_en,
+      'amount', case when plans.on_sale then plans.price end,
+      'day', (subscriptions.ends_at at time zone 'Asia/Kuwait')::date)) as details
   into due
   from public.subscriptions
   join public.plans on plans.id = subscriptions.plan_id
   join public.identities on identities.id = subscriptions.identity_id
   where subscriptions.id = remind_of_plan.subscription_id
-    and subscriptions.status = 'active' and subscriptions.reminded_at is null
-    and private.is_in_order(identities.id)
+    and subscriptions.status = 'active' and private.is_in_order(identities.id)
   for update of subscriptions skip locked;
-  if due.id is null then
+  if due.ends_unrenewed then
+    update public.subscriptions set renews = false
+    where subscriptions.id = (due.subscriptions).id;
+    perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_terms_changed',
+      (due.plans).id, due.details);
+  elsif (due.subscriptions).reminded_at is null
+    and (due.subscriptions).ends_at <= now() + interval '3 days' then
+    update public.subscriptions set reminded_at = now()
+    where subscriptions.id = (due.subscriptions).id;
+    if (due.subscriptions).renews then
+      renews_by := (due.subscriptions).pay_with;
+    end if;
+    if renews_by = 'invoice' and private.unpaid_plan_invoice(
+      (due.subscriptions).identity_id, due.plans) is null then
+      perform private.issue_plan_invoice(
+        (due.subscriptions).identity_id, due.plans, (due.subscriptions).ends_at);
+    end if;
+    perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_expiring',
+      (due.plans).id, due.details || jsonb_build_object('renewsBy', renews_by));
+  else
     return false;
   end if;
-  update public.subscriptions set reminded_at = now() where subscriptions.id = due.id;
-  if due.renews and due.pay_with = 'invoice' and (due.plans).on_sale
-    and private.unpaid_plan_invoice(due.identity_id, due.plans) is null then
-    perform private.issue_plan_invoice(due.identity_id, due.plans, due.ends_at);
-  end if;
-  perform private.notify(due.account_id, due.identity_id, 'plan_expiring', (due.plans).id,
-    jsonb_build_object('nameAr', (due.plans).name_ar, 'nameEn', (due.plans).name_en,
-      'days', greatest(1, ceil(extract(epoch from due.ends_at - now()) / 86400))::integer));
   return true;
 end
 $$;
+comment on function private.remind_of_plan is
+  'Says that a plan ends, or, where it was to be renewed, that it will not be.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
     select subscriptions.id::text from public.subscriptions
-    where subscriptions.status = 'active' and subscriptions.reminded_at is null
-      and subscriptions.ends_at between now() and now() + interval '3 days'
-      and private.is_in_order(subscriptions.identity_id)
+    join public.plans on plans.id = subscriptions.plan_id
+    where subscriptions.status = 'active'
+      and subscriptions.ends_at between now() and now() + interval '30 days'
+      and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
+      and (
+        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '3 days'
+        or private.ends_unrenewed(subscriptions, plans)
+      )
       and not exists (
         select from public.subscriptions as next
         where next.identity_id = subscriptions.identity_id and next.status = 'next'
       )
+      and private.is_in_order(subscriptions.identity_id)
       and not private.failed_recently('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
@@ -11644,7 +11745,8 @@ as $$
 $$;
 comment on function private.remind_of_plans is
   'Job: notifies owners who are in order three days before a plan ends, and issues a renewal''s '
-  'invoice if needed.';
+  'invoice if needed. 7 days before, if a renewal would be worse, or 30, if the plan is not sold any '
+  'more, it says so and stops the renewal.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -11661,7 +11763,8 @@ begin
   join public.plans on plans.id = subscriptions.plan_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
     and private.is_in_order(subscriptions.identity_id)
-    and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
+    and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day'
+    and plans.on_sale and not private.is_worse(plans, subscriptions.terms);
   if due.identity_id is null then
     return false;
   end if;
@@ -11692,6 +11795,7 @@ as $$
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
       and plans.on_sale and wallets.balance >= plans.price
+      and not private.is_worse(plans, subscriptions.terms)
       and private.is_in_order(subscriptions.identity_id)
       and not private.failed_recently('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
@@ -30163,6 +30267,7 @@ begin
         when 'beforeEn' then
           private.price_label(given ->> 'type', (given ->> 'before')::numeric, true)
         when 'requiredFrom' then replace(given ->> 'requiredFrom', '-', '/')
+        when 'day' then replace(given ->> 'day', '-', '/')
         when 'provider' then initcap(given ->> 'provider') -- Google or Apple
         when 'contactAr' then case given ->> 'kind' when 'phone' then 'رقم الهاتف'
           when 'email' then 'البريد الإلكتروني'
@@ -34302,6 +34407,8 @@ with listed as (
     ('refund', 'billing', 'invoice', false, false, false, 'استرداد مبلغ', 'Refund'),
     ('plan_expiring', 'billing', 'plan', false, false, false,
       'باقة على وشك الانتهاء', 'Plan about to end'),
+    ('plan_terms_changed', 'billing', 'plan', false, false, false,
+      'باقة لن تُجدَّد', 'Plan not renewed'),
     ('identity_verified', 'account', 'identity', false, false, false,
       'توثيق شركة أو مكتب', 'Identity verified'),
     ('identity_rejected', 'account', 'identity', false, false, false,
@@ -34436,11 +34543,40 @@ from (values
   ('refund', null,
     'تم استرداد مبلغ', 'أعدنا {amount} د.ك عن الفاتورة {number} إلى وسيلة الدفع التي استخدمتها',
     'Refund', '{amount} KWD of invoice {number} went back to your means of payment'),
+  ('plan_expiring', '$.renewsBy == "wallet"',
+    'باقتك على وشك الانتهاء',
+    'تنتهي باقة «{nameAr}» في {day}، وتُجدَّد قبل ذلك من محفظتك مقابل {amount} د.ك إن كان رصيدها كافياً',
+    'Your plan is about to end',
+    'The plan “{nameEn}” ends on {day}; before that it is renewed from your wallet for {amount} KWD, if '
+      'that holds enough'),
+  ('plan_expiring', '$.renewsBy == "invoice"',
+    'باقتك على وشك الانتهاء',
+    'تنتهي باقة «{nameAr}» في {day}. ادفع فاتورة التجديد بمبلغ {amount} د.ك لتبقى مزاياها',
+    'Your plan is about to end',
+    'The plan “{nameEn}” ends on {day}. Pay the invoice of {amount} KWD to keep what it gives'),
+  ('plan_expiring', 'exists($.amount)',
+    'باقتك على وشك الانتهاء',
+    'تنتهي باقة «{nameAr}» في {day}. جدّدها مقابل {amount} د.ك لتبقى مزاياها',
+    'Your plan is about to end',
+    'The plan “{nameEn}” ends on {day}. Renew it for {amount} KWD to keep what it gives'),
   ('plan_expiring', null,
     'باقتك على وشك الانتهاء',
-    'تنتهي باقة «{nameAr}» خلال {days|يوم|يومين|أيام|يوماً}، جدّدها لتبقى مزاياها',
+    'تنتهي باقة «{nameAr}» في {day} ولم تعد معروضة. يمكنك اختيار باقة أخرى',
     'Your plan is about to end',
-    'The plan “{nameEn}” ends in {days|a day|days}, renew it to keep what it gives'),
+    'The plan “{nameEn}” ends on {day} and is no longer offered. You can choose another'),
+  ('plan_terms_changed', 'exists($.amount)',
+    'تغيّرت شروط باقتك',
+    'تنتهي باقة «{nameAr}» كما اشتريتها في {day} ولن تُجدَّد تلقائياً لأن شروطها تغيّرت. سعرها الآن {amount} د.ك، '
+      'ويمكنك الاشتراك بها من جديد',
+    'Your plan has new terms',
+    'The plan “{nameEn}” as you bought it ends on {day} and is not renewed by itself, because its terms '
+      'have changed. It is {amount} KWD now, and you can subscribe to it again'),
+  ('plan_terms_changed', null,
+    'باقتك لم تعد معروضة',
+    'تنتهي باقة «{nameAr}» في {day} ولن تُجدَّد لأنها لم تعد معروضة. يمكنك اختيار باقة أخرى',
+    'Your plan is no longer offered',
+    'The plan “{nameEn}” ends on {day} and is not renewed, because it is no longer offered. You can '
+      'choose another'),
   ('identity_verified', null,
     'تم التوثيق', 'تم توثيق «{name}»، ويمكنك استخدام هذه الهوية من الآن',
     'Verified', '“{name}” is verified, you can act as it from now on'),

@@ -78,7 +78,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     const short = await buy(person, plan)
     await database().query('update public.plans set interval_days = 90 where id = $1', [plan])
     await buy(person, plan)
-    expect(await currentPlan(person)).toEqual([plan, 120])
+    expect(await currentPlan(person)).toEqual([plan, 30]) // the longer one follows
     await refund(admin, short)
     expect(await currentPlan(person)).toEqual([plan, 90])
   })

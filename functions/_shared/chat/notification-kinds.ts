@@ -16,6 +16,7 @@ export const notificationKinds = [
   'invoice_failed',
   'refund',
   'plan_expiring',
+  'plan_terms_changed',
   'identity_verified',
   'identity_rejected',
   'identity_suspended',

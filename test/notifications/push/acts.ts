@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { endLicence } from '../../organisations/directory.ts'
 import { change } from '../../accounts/contact-requests.ts'
+import { newPlan } from '../../billing/purchases.ts'
 import { toggleFavorite } from '../../favorites/reads.ts'
 import { demote, makeAdmin, signUpAdmin } from '../../support/admins.ts'
 import { ChatSocket } from '../../support/chat-socket.ts'
@@ -71,6 +72,16 @@ async function savedByHer() {
   const { id } = await publishListing(seller, { price: 200_000 })
   await toggleFavorite(sara, id)
   return { seller, id }
+}
+
+/** Gives her a plan in place of the one that she has. */
+async function givesHer(plan: string, days: number) {
+  await database().query(
+    `update public.subscriptions set status = 'expired', ended_at = now()
+     where identity_id = $1 and status = 'active'`,
+    [sara.identityId],
+  )
+  await givePlan(sara.identityId, plan, days)
 }
 
 const acts: Act[] = [
@@ -247,7 +258,20 @@ const acts: Act[] = [
     kind: 'plan_expiring',
     what: 'the end of a plan in three days',
     does: async () => {
-      await givePlan(sara.identityId, 'plus', 2)
+      await givesHer('plus', 2)
+      await drain('remind_of_plans')
+    },
+  },
+  {
+    kind: 'plan_terms_changed',
+    what: 'the end of a plan that is no longer offered',
+    does: async () => {
+      const plan = await newPlan()
+      const { rows: [{ code }] } = await database().query(
+        'update public.plans set on_sale = false where id = $1 returning code',
+        [plan],
+      )
+      await givesHer(code, 20)
       await drain('remind_of_plans')
     },
   },
