@@ -21,6 +21,7 @@ values
   ('listing_status', 'deleted', 'محذوف', 'Deleted', 12),
   ('listing_status', 'unavailable', 'غير متاح', 'Unavailable', 13),
   ('pause_reason', 'unproven_past', 'بانتظار إثبات وسيلة التواصل', 'Until a contact is proven', 1),
+  ('pause_reason', 'plan', 'لا تتسع له الباقة', 'No room in the plan', 2),
   ('suggestion_kind', 'area', 'منطقة', 'Area', 1),
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
@@ -158,13 +159,14 @@ values
   ('notification_route', 'property', 'العقار', 'Listing', 3),
   ('notification_route', 'favorites', 'المفضلة', 'Favorites', 4),
   ('notification_route', 'my_property', 'إعلاني', 'My listing', 5),
-  ('notification_route', 'review', 'التقييم', 'Review', 6),
-  ('notification_route', 'invoice', 'الفاتورة', 'Invoice', 7),
-  ('notification_route', 'plan', 'الباقة', 'Plan', 8),
-  ('notification_route', 'identity', 'الشركة أو المكتب', 'Identity', 9),
-  ('notification_route', 'sessions', 'الأجهزة', 'Sessions', 10),
-  ('notification_route', 'terms', 'الشروط والأحكام', 'Terms', 11),
-  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 12)
+  ('notification_route', 'my_properties', 'إعلاناتي', 'My listings', 6),
+  ('notification_route', 'review', 'التقييم', 'Review', 7),
+  ('notification_route', 'invoice', 'الفاتورة', 'Invoice', 8),
+  ('notification_route', 'plan', 'الباقة', 'Plan', 9),
+  ('notification_route', 'identity', 'الشركة أو المكتب', 'Identity', 10),
+  ('notification_route', 'sessions', 'الأجهزة', 'Sessions', 11),
+  ('notification_route', 'terms', 'الشروط والأحكام', 'Terms', 12),
+  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 13)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, position = excluded.position;
 

@@ -53,7 +53,8 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The identity''s current plan as it was bought, or free if it has no other.';
+comment on function private.plan_of is
+  'The identity''s current plan as it was bought, or free if it has no other.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
@@ -195,7 +196,7 @@ comment on function private.check_drafts is
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- pauses listings, whoever ends the plan
+  security definer -- pauses listings and notifies their owner, whoever ends the plan
   set search_path = ''
 as $$
 declare
@@ -217,11 +218,21 @@ begin
     where properties.id in (select newest.id from newest)
     order by properties.id
     for no key update
+  ), paused as (
+    update public.properties
+    set status = 'paused', pause_reason = 'plan', version = properties.version + 1
+    from taken
+    where properties.id = taken.id
+    returning 1
   )
-  update public.properties
-  set status = 'paused', version = properties.version + 1
-  from taken
-  where properties.id = taken.id;
+  select count(*) into over from paused;
+  if over > 0 then
+    perform private.notify(identities.account_id, identities.id, 'listings_hidden', null,
+      jsonb_build_object('reason', 'plan', 'count', over))
+    from public.identities where identities.id = pause_over_quota.identity_id;
+  end if;
   return over;
 end
 $$;
+comment on function private.pause_over_quota is
+  'Pauses the newest listings for which the plan has no room, and tells their owner once.';

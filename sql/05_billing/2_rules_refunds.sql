@@ -68,7 +68,7 @@ as $$
           or not private.begins_at_once(sold, current) and exists (
             select from public.subscriptions as next
             where next.identity_id = invoice.identity_id and next.status = 'next'
-              and next.starts_at > now()
+              and next.starts_at > private.plan_clock(invoice.identity_id)
               and (next.plan_id, next.terms) <> (sold.id, invoice_lines.terms)
           )
         )

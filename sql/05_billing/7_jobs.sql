@@ -130,12 +130,14 @@ begin
     and subscriptions.status = 'active' and private.is_in_order(identities.id)
   for update of subscriptions skip locked;
   if due.ends_unrenewed then
-    update public.subscriptions set renews = false
+    update public.subscriptions
+    set renews = false,
+        reminded_at = case when subscriptions.ends_at <= now() + interval '7 days' then now() end
     where subscriptions.id = (due.subscriptions).id;
     perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_terms_changed',
       (due.plans).id, due.details);
   elsif (due.subscriptions).reminded_at is null
-    and (due.subscriptions).ends_at <= now() + interval '3 days' then
+    and (due.subscriptions).ends_at <= now() + interval '7 days' then
     update public.subscriptions set reminded_at = now()
     where subscriptions.id = (due.subscriptions).id;
     if (due.subscriptions).renews then
@@ -167,7 +169,7 @@ as $$
       and subscriptions.ends_at between now() and now() + interval '30 days'
       and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
       and (
-        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '3 days'
+        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
         or private.ends_unrenewed(subscriptions, plans)
       )
       and not exists (
@@ -181,9 +183,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners who are in order three days before a plan ends, and issues a renewal''s '
-  'invoice if needed. 7 days before, if a renewal would be worse, or 30, if the plan is not sold any '
-  'more, it says so and stops the renewal.';
+  'Job: notifies owners who are in order seven days before a plan ends, and issues a renewal''s '
+  'invoice if needed. If a renewal would be worse, it says so then and stops the renewal; 30 days '
+  'before, if the plan is not sold any more.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''

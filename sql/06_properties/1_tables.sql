@@ -86,7 +86,7 @@ create table public.properties (
   expires_at timestamptz,
   paused_at timestamptz,
   pause_reason text
-    constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
+    constraint properties_pause_reason_is_known check (pause_reason in ('unproven_past', 'plan')),
   closed_at timestamptz,
   was_closed boolean not null default false,
   deleted_at timestamptz,
@@ -188,7 +188,8 @@ comment on column public.properties.confirmed_at is
 comment on column public.properties.paused_at is
   'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
-  'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
+  'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
+  'the owner paused it.';
 comment on column public.properties.was_closed is
   'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
   'and is told when it is active again.';

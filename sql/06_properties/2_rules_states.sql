@@ -95,6 +95,7 @@ begin
         'Another listing of the same owner is being published: save again.');
     elsif not private.has_room(listing.owner_identity_id, before.status = 'pending_review') then
       listing.status := 'paused';
+      listing.pause_reason := 'plan';
       listing.paused_at := now();
     end if;
   end if;

@@ -8938,7 +8938,8 @@ begin
   return plan;
 end
 $$;
-comment on function private.plan_of is 'The identity''s current plan as it was bought, or free if it has no other.';
+comment on function private.plan_of is
+  'The identity''s current plan as it was bought, or free if it has no other.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
@@ -9080,7 +9081,7 @@ comment on function private.check_drafts is
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- pauses listings, whoever ends the plan
+  security definer -- pauses listings and notifies their owner, whoever ends the plan
   set search_path = ''
 as $$
 declare
@@ -9102,14 +9103,24 @@ begin
     where properties.id in (select newest.id from newest)
     order by properties.id
     for no key update
+  ), paused as (
+    update public.properties
+    set status = 'paused', pause_reason = 'plan', version = properties.version + 1
+    from taken
+    where properties.id = taken.id
+    returning 1
   )
-  update public.properties
-  set status = 'paused', version = properties.version + 1
-  from taken
-  where properties.id = taken.id;
+  select count(*) into over from paused;
+  if over > 0 then
+    perform private.notify(identities.account_id, identities.id, 'listings_hidden', null,
+      jsonb_build_object('reason', 'plan', 'count', over))
+    from public.identities where identities.id = pause_over_quota.identity_id;
+  end if;
   return over;
 end
 $$;
+comment on function private.pause_over_quota is
+  'Pauses the newest listings for which the plan has no room, and tells their owner once.';
 
 -- sql/05_billing/2_rules_refunds.sql
 
@@ -9183,7 +9194,7 @@ as $$
           or not private.begins_at_once(sold, current) and exists (
             select from public.subscriptions as next
             where next.identity_id = invoice.identity_id and next.status = 'next'
-              and next.starts_at > now()
+              and next.starts_at > private.plan_clock(invoice.identity_id)
               and (next.plan_id, next.terms) <> (sold.id, invoice_lines.terms)
           )
         )
@@ -11693,12 +11704,14 @@ begin
     and subscriptions.status = 'active' and private.is_in_order(identities.id)
   for update of subscriptions skip locked;
   if due.ends_unrenewed then
-    update public.subscriptions set renews = false
+    update public.subscriptions
+    set renews = false,
+        reminded_at = case when subscriptions.ends_at <= now() + interval '7 days' then now() end
     where subscriptions.id = (due.subscriptions).id;
     perform private.notify(due.account_id, (due.subscriptions).identity_id, 'plan_terms_changed',
       (due.plans).id, due.details);
   elsif (due.subscriptions).reminded_at is null
-    and (due.subscriptions).ends_at <= now() + interval '3 days' then
+    and (due.subscriptions).ends_at <= now() + interval '7 days' then
     update public.subscriptions set reminded_at = now()
     where subscriptions.id = (due.subscriptions).id;
     if (due.subscriptions).renews then
@@ -11730,7 +11743,7 @@ as $$
       and subscriptions.ends_at between now() and now() + interval '30 days'
       and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
       and (
-        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '3 days'
+        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
         or private.ends_unrenewed(subscriptions, plans)
       )
       and not exists (
@@ -11744,9 +11757,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners who are in order three days before a plan ends, and issues a renewal''s '
-  'invoice if needed. 7 days before, if a renewal would be worse, or 30, if the plan is not sold any '
-  'more, it says so and stops the renewal.';
+  'Job: notifies owners who are in order seven days before a plan ends, and issues a renewal''s '
+  'invoice if needed. If a renewal would be worse, it says so then and stops the renewal; 30 days '
+  'before, if the plan is not sold any more.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12040,7 +12053,7 @@ create table public.properties (
   expires_at timestamptz,
   paused_at timestamptz,
   pause_reason text
-    constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
+    constraint properties_pause_reason_is_known check (pause_reason in ('unproven_past', 'plan')),
   closed_at timestamptz,
   deleted_at timestamptz,
   unlisted_since timestamptz,
@@ -12138,7 +12151,8 @@ comment on column public.properties.confirmed_at is
 comment on column public.properties.paused_at is
   'When the pause began. When it ends, its length is added to expires_at.';
 comment on column public.properties.pause_reason is
-  'unproven_past: published before the email was proven; null if the owner or the quota paused it.';
+  'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
+  'the owner paused it.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -13547,6 +13561,7 @@ begin
         'Another listing of the same owner is being published: save again.');
     elsif not private.has_room(listing.owner_identity_id, before.status = 'pending_review') then
       listing.status := 'paused';
+      listing.pause_reason := 'plan';
       listing.paused_at := now();
     end if;
   end if;
@@ -15870,6 +15885,89 @@ create trigger properties_are_counted
   after update on public.properties
   for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
   execute function private.count_listing();
+
+-- sql/06_properties/6_events_plans.sql
+
+create function private.bring_back_listings(identity_id uuid) returns void
+  language plpgsql
+  security definer -- writes listings and notifies their owner, whoever pays for the plan
+  set search_path = ''
+as $$
+declare
+  property public.properties;
+  back integer := 0;
+begin
+  perform private.lock_quota(identity_id);
+  perform from public.properties
+  where properties.owner_identity_id = bring_back_listings.identity_id
+    and properties.status = 'paused' and properties.pause_reason = 'plan'
+  order by properties.id
+  for no key update;
+  for property in
+    select * from public.properties
+    where properties.owner_identity_id = bring_back_listings.identity_id
+      and properties.status = 'paused' and properties.pause_reason = 'plan'
+      and properties.paused_at > now() - interval '90 days'
+    order by properties.published_at, properties.id
+  loop
+    exit when not private.has_room(identity_id, false);
+    begin
+      perform private.check_reachable(property);
+      property.status := 'active';
+      property := private.publish_or_review(property);
+      update public.properties set status = property.status, version = properties.version + 1
+      where properties.id = property.id;
+      back := back + 1;
+    exception
+      when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
+    end;
+  end loop;
+  if back > 0 then
+    perform private.notify(identities.account_id, identities.id, 'listings_back', null,
+      jsonb_build_object('reason', 'plan', 'count', back))
+    from public.identities where identities.id = bring_back_listings.identity_id;
+  end if;
+end
+$$;
+comment on function private.bring_back_listings is
+  'Resumes listings that the end of a plan has paused within 90 days, the oldest first, as far as '
+  'there is room and their owner could resume them, and tells the owner once.';
+
+create function private.on_plan_interval() returns trigger
+  language plpgsql
+  security definer -- reads the subscription of the interval
+  set search_path = ''
+as $$
+begin
+  perform private.bring_back_listings(subscriptions.identity_id) from public.subscriptions
+  where subscriptions.id = new.subscription_id;
+  return null;
+end
+$$;
+comment on function private.on_plan_interval is
+  'Resumes listings that the end of a plan has paused, once an interval is paid.';
+
+create trigger subscription_intervals_bring_listings_back
+  after insert on public.subscription_intervals
+  for each row execute function private.on_plan_interval();
+
+create function private.on_next_plan() returns trigger
+  language plpgsql
+  security definer -- writes listings, whoever begins the plan
+  set search_path = ''
+as $$
+begin
+  perform private.bring_back_listings(new.identity_id);
+  return null;
+end
+$$;
+comment on function private.on_next_plan is
+  'Resumes listings that the end of a plan has paused, once the next one begins.';
+
+create trigger subscriptions_bring_listings_back
+  after update of status on public.subscriptions
+  for each row when (old.status = 'next' and new.status = 'active')
+  execute function private.on_next_plan();
 
 -- sql/06_properties/6_events_records.sql
 
@@ -34166,6 +34264,7 @@ values
   ('listing_status', 'deleted', 'محذوف', 'Deleted', 12),
   ('listing_status', 'unavailable', 'غير متاح', 'Unavailable', 13),
   ('pause_reason', 'unproven_past', 'بانتظار إثبات وسيلة التواصل', 'Until a contact is proven', 1),
+  ('pause_reason', 'plan', 'لا تتسع له الباقة', 'No room in the plan', 2),
   ('suggestion_kind', 'area', 'منطقة', 'Area', 1),
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),
@@ -34302,13 +34401,14 @@ values
   ('notification_route', 'property', 'العقار', 'Listing', 3),
   ('notification_route', 'favorites', 'المفضلة', 'Favorites', 4),
   ('notification_route', 'my_property', 'إعلاني', 'My listing', 5),
-  ('notification_route', 'review', 'التقييم', 'Review', 6),
-  ('notification_route', 'invoice', 'الفاتورة', 'Invoice', 7),
-  ('notification_route', 'plan', 'الباقة', 'Plan', 8),
-  ('notification_route', 'identity', 'الشركة أو المكتب', 'Identity', 9),
-  ('notification_route', 'sessions', 'الأجهزة', 'Sessions', 10),
-  ('notification_route', 'terms', 'الشروط والأحكام', 'Terms', 11),
-  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 12)
+  ('notification_route', 'my_properties', 'إعلاناتي', 'My listings', 6),
+  ('notification_route', 'review', 'التقييم', 'Review', 7),
+  ('notification_route', 'invoice', 'الفاتورة', 'Invoice', 8),
+  ('notification_route', 'plan', 'الباقة', 'Plan', 9),
+  ('notification_route', 'identity', 'الشركة أو المكتب', 'Identity', 10),
+  ('notification_route', 'sessions', 'الأجهزة', 'Sessions', 11),
+  ('notification_route', 'terms', 'الشروط والأحكام', 'Terms', 12),
+  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 13)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, position = excluded.position;
 
@@ -34402,6 +34502,10 @@ with listed as (
       'إعلان موقوف', 'Listing suspended'),
     ('listing_restored', 'listings', 'my_property', true, false, false,
       'إعلان أعيد عرضه', 'Listing restored'),
+    ('listings_hidden', 'listings', 'my_properties', false, false, false,
+      'إعلانات لم تعد معروضة', 'Listings hidden'),
+    ('listings_back', 'listings', 'my_properties', false, false, false,
+      'إعلانات عادت للعرض', 'Listings back'),
     ('invoice_paid', 'billing', 'invoice', false, false, false, 'فاتورة مدفوعة', 'Invoice paid'),
     ('invoice_failed', 'billing', 'invoice', false, false, false, 'فشل دفع فاتورة', 'Payment failed'),
     ('refund', 'billing', 'invoice', false, false, false, 'استرداد مبلغ', 'Refund'),
@@ -34531,6 +34635,16 @@ from (values
   ('listing_restored', null,
     'رُفع الإيقاف عن إعلانك', 'عاد «{titleAr}» إلى إعلاناتك كما كان',
     'Your listing is back', '“{titleEn}” is back among your listings as it was'),
+  ('listings_hidden', null,
+    'إعلانات لم تعد معروضة',
+    'أوقفنا عرض {count|إعلان واحد|إعلانين|إعلانات|إعلاناً} لأن باقتك لا تتسع لها. تعود تلقائياً إذا اشتركت في باقة '
+      'تتسع لها خلال 90 يوماً',
+    'Listings are no longer shown',
+    'We paused {count|one listing|listings} for which your plan has no room. They come back by themselves '
+      'if you buy a plan with room within 90 days'),
+  ('listings_back', null,
+    'إعلاناتك عادت للعرض', 'أعدنا عرض {count|إعلان واحد|إعلانين|إعلانات|إعلاناً} بعد الاشتراك في الباقة',
+    'Your listings are back', 'With your plan, {count|one listing is|listings are} shown again'),
   ('invoice_paid', null,
     'تم الدفع بنجاح', 'استلمنا {amount} د.ك عن الفاتورة {number}، شكراً لك',
     'Payment received', 'We received {amount} KWD for invoice {number}, thank you'),

@@ -118,9 +118,9 @@ describe('a renewal', () => {
   ])('that is %s is neither paid nor invoiced by itself', async (_name, column, value) => {
     for (const payWith of ['wallet', 'invoice']) {
       const { person, plan } = await subscriber({ credits: 1 }, payWith)
-      await pass(person, 26) // the reminder's time has not come
+      await pass(person, 22.5) // the reminder's time has not come
       await change(plan, column, value)
-      await pass(person, 3.25)
+      await pass(person, 6.75)
       expect(await walletOf(person)).toMatchObject({ available: 90 })
       expect((await person.get('/invoices')).body.items).toHaveLength(1)
       expect(await told(person, 'plan_terms_changed')).toHaveLength(1)
@@ -165,7 +165,9 @@ describe('a renewal', () => {
     ['invoice', 'Pay the invoice of 10\\.000 KWD'],
   ])('by %s has a reminder that names amount and day', async (payWith, words) => {
     const { person } = await subscriber({}, payWith)
-    await pass(person, 27.5)
+    await pass(person, 22.5)
+    expect(await told(person, 'plan_expiring')).toEqual([])
+    await pass(person, 1)
     expect(await told(person, 'plan_expiring')).toEqual([
       expect.stringMatching(new RegExp(`ends on ${await lastDay(person)}.*${words}`)),
     ])

@@ -158,7 +158,7 @@ test('a cancelled plan lasts to its end, withdraws its unpaid invoice, and can b
 })
 
 describe('scheduled work', () => {
-  test('three days before the end the owner is notified once, with an invoice that renews', async () => {
+  test('in its last week the owner is notified once, with an invoice that renews', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'plus')
     await endsIn(person, '70 hours')

@@ -149,7 +149,8 @@ test('restoring a listing as an admin does not get around the quota', async () =
   await database().query(`select private.suspend_property($1, 'مخالفة')`, [ids[0]])
   await publishListing(person, { floorNo: 10 })
   await database().query('select private.lift_suspension($1)', [ids[0]])
-  expect((await person.get(`/properties/${ids[0]}`)).body.status).toBe('paused')
+  expect((await person.get(`/properties/${ids[0]}`)).body)
+    .toMatchObject({ status: 'paused', pauseReason: 'plan' })
   expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)
 })
 

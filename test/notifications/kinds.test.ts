@@ -97,6 +97,18 @@ const examples: [kind: string, details: object, titleAr: string, bodyAr: string]
     'عاد «شقة» إلى إعلاناتك كما كان',
   ],
   [
+    'listings_hidden',
+    { reason: 'plan', count: 12 },
+    'إعلانات لم تعد معروضة',
+    'أوقفنا عرض 12 إعلاناً لأن باقتك لا تتسع لها. تعود تلقائياً إذا اشتركت في باقة تتسع لها خلال 90 يوماً',
+  ],
+  [
+    'listings_back',
+    { reason: 'plan', count: 2 },
+    'إعلاناتك عادت للعرض',
+    'أعدنا عرض إعلانين بعد الاشتراك في الباقة',
+  ],
+  [
     'invoice_failed',
     { number: 'INV-1', amount: 12.5 },
     'لم تتم عملية الدفع',

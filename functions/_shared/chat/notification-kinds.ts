@@ -12,6 +12,8 @@ export const notificationKinds = [
   'listing_rejected',
   'listing_suspended',
   'listing_restored',
+  'listings_hidden',
+  'listings_back',
   'invoice_paid',
   'invoice_failed',
   'refund',

@@ -129,9 +129,10 @@ export const Property = z
     statusReason: z.string().nullable().describe(
       'Why it was rejected or suspended. Shown to the owner only.',
     ),
-    pauseReason: z.enum(['unproven_past']).nullable().describe(
+    pauseReason: z.enum(['unproven_past', 'plan']).nullable().describe(
       'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +
-        'was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.',
+        'was published; resume it. plan: the plan had no room for it; it comes back by itself when one ' +
+        'with room is paid within 90 days. null: paused by the owner, or not paused.',
     ),
     hiddenBy: z.enum(['licence', 'administrator']).nullable().describe(
       'Shown to the owner only. licence: that of its company or office has ended; administrator: it or ' +

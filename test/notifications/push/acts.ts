@@ -74,14 +74,27 @@ async function savedByHer() {
   return { seller, id }
 }
 
-/** Gives her a plan in place of the one that she has. */
-async function givesHer(plan: string, days: number) {
-  await database().query(
+const endHerPlan = () =>
+  database().query(
     `update public.subscriptions set status = 'expired', ended_at = now()
      where identity_id = $1 and status = 'active'`,
     [sara.identityId],
   )
-  await givePlan(sara.identityId, plan, days)
+
+async function givesHer(planId: string, days: number) {
+  await endHerPlan()
+  const { rows: [{ code }] } = await database().query(
+    'select code from public.plans where id = $1',
+    [planId],
+  )
+  await givePlan(sara.identityId, code, days)
+}
+
+async function hideListings() {
+  for (let i = 0; i < 2; i++) await insertListing(sara.identityId)
+  await givesHer(await newPlan({ listings: 1 }), 30)
+  await database().query('select private.pause_over_quota($1)', [sara.identityId])
+  await endHerPlan()
 }
 
 const acts: Act[] = [
@@ -258,20 +271,27 @@ const acts: Act[] = [
     kind: 'plan_expiring',
     what: 'the end of a plan in three days',
     does: async () => {
-      await givesHer('plus', 2)
+      await givesHer(await newPlan(), 2)
       await drain('remind_of_plans')
     },
+  },
+  { kind: 'listings_hidden', what: 'a plan without room for her listings', does: hideListings },
+  {
+    kind: 'listings_back',
+    what: 'a plan with room for them',
+    does: async () => {
+      await hideListings()
+      await database().query('select private.bring_back_listings($1)', [sara.identityId])
+    },
+    pushes: 2,
   },
   {
     kind: 'plan_terms_changed',
     what: 'the end of a plan that is no longer offered',
     does: async () => {
       const plan = await newPlan()
-      const { rows: [{ code }] } = await database().query(
-        'update public.plans set on_sale = false where id = $1 returning code',
-        [plan],
-      )
-      await givesHer(code, 20)
+      await database().query('update public.plans set on_sale = false where id = $1', [plan])
+      await givesHer(plan, 20)
       await drain('remind_of_plans')
     },
   },
