@@ -16164,7 +16164,8 @@ as $$
     order by due.owner_identity_id, due.id
   ))
 $$;
-comment on function private.expire_listings is 'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
+comment on function private.expire_listings is
+  'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''

@@ -34,7 +34,7 @@ const told = async (person: Person, kind: string): Promise<string[]> =>
 
 const hidden = 'paused: plan'
 
-test('listings that a plan hides come back when one with room is paid, the oldest first', async () => {
+test('WAL-11 listings that a plan hides come back when one with room is paid, the oldest first', async () => {
   const { person, ids } = await hiding(4)
   expect(await states(person, ids)).toEqual(['active', hidden, hidden, hidden])
   expect(await told(person, 'listings_hidden')).toEqual([
@@ -51,7 +51,7 @@ test('listings that a plan hides come back when one with room is paid, the oldes
   expect(await told(person, 'listings_hidden')).toHaveLength(1)
 })
 
-test('they come back with the time that they had left', async () => {
+test('WAL-11 they come back with the time that they had left', async () => {
   const { person, ids } = await hiding(2, () => ({
     expires_at: new Date(Date.now() + 10 * 86_400_000),
   }))
@@ -67,7 +67,7 @@ test('they come back with the time that they had left', async () => {
     .toEqual(['active', 10])
 })
 
-test('not after 90 days, not without a way to reach the owner, and not what the owner paused', async () => {
+test('WAL-11 not after 90 days, not without a way to reach the owner, and not what the owner paused', async () => {
   const { person, ids } = await hiding(5, (i) => i === 2 ? { allow_chat: false } : {})
   await database().query(
     `update public.properties set paused_at = paused_at - interval '90 days' where id = $1`,
@@ -83,7 +83,7 @@ test('not after 90 days, not without a way to reach the owner, and not what the 
     .toMatchObject({ status: 'active', pauseReason: null })
 })
 
-test('they come back when a plan that follows has room', async () => {
+test('WAL-11 they come back when a plan that follows has room', async () => {
   const { person, small, ids } = await hiding(3)
   await database().query('update public.plans set active_listings = 2 where id = $1', [small])
   await buy(person, small)
@@ -93,7 +93,7 @@ test('they come back when a plan that follows has room', async () => {
   expect(await states(person, ids)).toEqual(['active', 'active', hidden])
 })
 
-test('a renewal that has no more room says nothing', async () => {
+test('WAL-11 a renewal that has no more room says nothing', async () => {
   const { person, small, ids } = await hiding(2)
   await buy(person, small)
   expect(await states(person, ids)).toEqual(['active', hidden])

@@ -90,7 +90,7 @@ const ways: Record<string, { out(of: Owner): Promise<unknown>; back(of: Owner): 
     },
   }
 
-describe.each(Object.entries(ways))('a plan %s', (_name, { out, back }) => {
+describe.each(Object.entries(ways))('WAL-09 a plan %s', (_name, { out, back }) => {
   test.each([['wallet', 10], ['invoice', 15]])(
     'that is paid by %s is neither renewed, invoiced nor reminded of until that is over',
     async (payWith, balance) => {
@@ -111,7 +111,7 @@ describe.each(Object.entries(ways))('a plan %s', (_name, { out, back }) => {
   )
 })
 
-test('a plan of a banned account is not renewed', async () => {
+test('WAL-09 a plan of a banned account is not renewed', async () => {
   const { person, office } = await ownerWithPlan()
   await endsIn(office, '20 hours')
   done(await statusOf(admin, person.id, { status: 'banned' }))
@@ -119,7 +119,7 @@ test('a plan of a banned account is not renewed', async () => {
   expect(await found(office)).toEqual({ balance: 15, invoices: 1, reminders: 0 })
 })
 
-describe('time', () => {
+describe('WAL-09 time', () => {
   /** A plan with 10 days left and a listing with 5. */
   async function ownerWithTime() {
     const owner = await ownerWithPlan()

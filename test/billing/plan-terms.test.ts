@@ -37,7 +37,7 @@ async function lastDay(person: Person): Promise<string> {
 const told = async (person: Person, kind: string): Promise<string[]> =>
   (await notificationsOf(person, kind)).map(({ bodyEn }) => bodyEn)
 
-test('a plan keeps price, days and quotas of its purchase', async () => {
+test('WAL-10 a plan keeps price, days and quotas of its purchase', async () => {
   const { person, plan } = await subscriber()
   for (
     const [column, value] of Object.entries({
@@ -61,7 +61,7 @@ test('a plan keeps price, days and quotas of its purchase', async () => {
   })
 })
 
-test('an invoice gives what it was issued for', async () => {
+test('WAL-10 an invoice gives what it was issued for', async () => {
   const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
   const { body: { invoice } } = await person.post('/plans/subscribe', {
     planId: plan,
@@ -76,7 +76,7 @@ test('an invoice gives what it was issued for', async () => {
   expect(await walletOf(person)).toMatchObject({ available: 90 })
 })
 
-describe('a renewal', () => {
+describe('WAL-10 a renewal', () => {
   test('that is dearer is announced 7 days before, and made by who subscribes again', async () => {
     const { person, plan } = await subscriber()
     await change(plan, 'price', 40)
