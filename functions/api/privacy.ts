@@ -40,6 +40,7 @@ const Export = z
       subscriptions: records('Its plans, from when to when.'),
       invoices: records('With their payments.'),
       receipts: records('As they were at payment.'),
+      refunds: records('The documents of what it got back of them.'),
       wallet: records('The entries of its ledger.'),
       reviews: records('What it wrote about others, and their replies; of a hidden one no words.'),
       reviewsReceived: records(

@@ -19,6 +19,7 @@
 --   7. properties, then property_counters
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
+--   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
 --  11. advisory locks                        unread counts; chat histories, so late that readers
 --                                            hardly wait. Hiding a picture everywhere locks one

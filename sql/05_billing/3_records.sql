@@ -49,6 +49,26 @@ as $$
   )
 $$;
 
+create function private.refund_documents_of(invoice_id uuid) returns json
+  language sql stable
+  security definer -- reads documents of any invoice; the caller has checked who may see it
+  set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'number', refund_documents.number,
+    'invoiceNumber', refund_documents.document ->> 'invoiceNumber',
+    'issuedAt', refund_documents.made_at,
+    'amount', refund_documents.document ->> 'amount',
+    'currency', refund_documents.document ->> 'currency',
+    'to', refund_documents.document ->> 'to',
+    'payer', refund_documents.payer_name,
+    'payerType', refund_documents.document ->> 'payerType',
+    'seller', refund_documents.document -> 'seller'
+  ) order by refund_documents.year, refund_documents.serial), '[]')
+  from public.refund_documents
+  where refund_documents.invoice_id = refund_documents_of.invoice_id
+$$;
+
 create function private.plan_record(plan public.plans) returns json
   language sql stable
   return json_build_object(

@@ -51,7 +51,26 @@ end
 $$;
 comment on function private.list_invoices is 'Api: The acting identity''s invoices, newest first.';
 
-create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
+create function private.list_invoice_refunds(invoice_id uuid) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  if not exists (
+    select from public.invoices
+    where invoices.id = list_invoice_refunds.invoice_id and invoices.identity_id = owner_id
+  ) then
+    perform private.refuse(404, 'invoice_not_found');
+  end if;
+  return json_build_object('items', private.refund_documents_of(invoice_id));
+end
+$$;
+comment on function private.list_invoice_refunds is
+  'Api: The documents of the refunds of an invoice, oldest first. 404 invoice_not_found.';
+
+create function private.get_receipt(invoice_id uuid)
+  returns table (payer text, receipt json, refunds json)
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -64,7 +83,8 @@ begin
     perform private.refuse(404, 'invoice_not_found');
   end if;
   return query
-  select receipts.payer_name, receipts.receipt from public.receipts
+  select receipts.payer_name, receipts.receipt, private.refund_documents_of(get_receipt.invoice_id)
+  from public.receipts
   where receipts.invoice_id = get_receipt.invoice_id;
   if not found then
     perform private.refuse(404, 'not_found'); -- the invoice is not paid yet
@@ -72,7 +92,8 @@ begin
 end
 $$;
 comment on function private.get_receipt is
-  'Api: The receipt of a paid invoice. 404 invoice_not_found; 404 not_found before it is paid.';
+  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 not_found before it is paid.';
 
-grant execute on function private.get_invoice, private.list_invoices, private.get_receipt
+grant execute on function
+  private.get_invoice, private.list_invoices, private.list_invoice_refunds, private.get_receipt
   to authenticated;

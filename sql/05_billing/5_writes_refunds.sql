@@ -1,6 +1,34 @@
 -- A refund to the source is requested from the provider and booked when it reports success. Until
 -- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
 
+create function private.make_refund_document(refund_id uuid) returns void
+  language plpgsql
+  security definer -- writes documents, which no client may write
+  set search_path = ''
+as $$
+declare
+  this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
+begin
+  -- One at a time, so that the numbers have no gaps and a rollback frees its number.
+  perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
+  insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
+  select refunds.id, invoices.id, this_year, 1 + coalesce((
+      select max(others.serial) from public.refund_documents as others
+      where others.year = this_year
+    ), 0), identities.display_name, json_build_object(
+      'invoiceNumber', invoices.number,
+      'amount', to_char(refunds.amount, 'FM999999999990.000'),
+      'currency', invoices.currency,
+      'to', refunds.destination,
+      'payerType', identities.type,
+      'seller', private.setting('seller'))
+  from public.refunds
+  join public.invoices on invoices.id = refunds.invoice_id
+  join public.identities on identities.id = invoices.identity_id
+  where refunds.id = make_refund_document.refund_id;
+end
+$$;
+
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
   security definer -- writes refund, invoice and ledger; the invoice is locked
@@ -50,6 +78,7 @@ begin
       perform private.revoke_delivery(invoice.id);
     end if;
   end if;
+  perform private.make_refund_document(refund.id);
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
     jsonb_build_object(
       'number', invoice.number, 'amount', refund.amount, 'to', refund.destination));

@@ -27,11 +27,15 @@ begin
   update public.receipts set payer_name = 'حساب محذوف'
   from public.invoices
   where invoices.id = receipts.invoice_id and invoices.identity_id = new.id;
+  update public.refund_documents set payer_name = 'حساب محذوف'
+  from public.invoices
+  where invoices.id = refund_documents.invoice_id and invoices.identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the payer''s name from the receipts of a closed identity; the receipts are kept.';
+  'Removes the payer''s name from the receipts and refund documents of a closed identity, which are '
+  'kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

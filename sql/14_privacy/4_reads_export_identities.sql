@@ -162,6 +162,14 @@ begin
       join public.receipts on receipts.invoice_id = invoices.id
       where invoices.identity_id = identity.id
     ),
+    'refunds', (
+      select coalesce(
+        json_agg(documents.document order by invoices.year, invoices.serial, documents.ordinal), '[]')
+      from public.invoices
+      cross join lateral json_array_elements(private.refund_documents_of(invoices.id))
+        with ordinality as documents (document, ordinal)
+      where invoices.identity_id = identity.id
+    ),
     'wallet', (
       select coalesce(json_agg(json_build_object(
         'part', wallets.part,

@@ -73,6 +73,7 @@ begin
       ('public.invoice_lines', '', '', '{}', ledger),
       ('public.invoice_events', '', '', '{}', ledger),
       ('public.receipts', '', '', '{}', ledger),
+      ('public.refund_documents', '', '', '{}', ledger),
       ('public.wallets', '', '', '{}', ledger),
       ('public.wallet_transfers', '', '', '{}', ledger),
       ('public.wallet_entries', '', '', '{}', ledger),

@@ -3262,6 +3262,7 @@ create trigger individual_profiles_show_their_name
 --   7. properties, then property_counters
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
+--   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
 --  11. advisory locks                        unread counts; chat histories, so late that readers
 --                                            hardly wait. Hiding a picture everywhere locks one
@@ -8488,6 +8489,66 @@ alter table public.wallet_payouts enable row level security;
 revoke all on public.wallet_payouts from anon, authenticated, service_role;
 grant select on public.wallet_payouts to service_role;
 
+-- sql/05_billing/1_tables_refund_documents.sql
+
+-- A receipt stays as it was, so a refund has a document of its own.
+
+create table public.refund_documents (
+  refund_id uuid primary key references public.refunds (id),
+  invoice_id uuid not null references public.invoices (id),
+  year integer not null,
+  serial integer not null,
+  number text not null generated always as (
+    'CN-' || year || '-' || lpad(serial::text, greatest(6, length(serial::text)), '0')
+  ) stored,
+  payer_name text not null,
+  document json not null,
+  made_at timestamptz not null default now(),
+  constraint refund_documents_year_and_serial_key unique (year, serial)
+);
+comment on table public.refund_documents is
+  'Documents of refunds as they were when they were booked. Never purged: no number may be missing.';
+comment on column public.refund_documents.year is 'The year of the refund in Kuwait.';
+comment on column public.refund_documents.serial is 'The number in its year, without gaps.';
+comment on column public.refund_documents.number is
+  'The number that people see, such as CN-2026-000123.';
+comment on column public.refund_documents.payer_name is 'Replaced when the identity is closed.';
+comment on column public.refund_documents.document is 'Everything else that it says.';
+create index refund_documents_invoice_idx on public.refund_documents (invoice_id);
+alter table public.refund_documents enable row level security;
+revoke all on public.refund_documents from anon, authenticated, service_role;
+grant select on public.refund_documents to authenticated, acting, service_role;
+create policy "identities see documents of their own refunds" on public.refund_documents
+  for select to authenticated, acting
+  using (exists (
+    select from public.invoices
+    where invoices.id = refund_documents.invoice_id
+      and invoices.identity_id = (select private.identity_id())
+  ));
+create trigger refund_documents_stay
+  before delete or truncate on public.refund_documents
+  for each statement execute function private.refuse_rewriting();
+
+create function private.guard_refund_document() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if (new.refund_id, new.invoice_id, new.year, new.serial, new.document::text, new.made_at)
+    is distinct from
+    (old.refund_id, old.invoice_id, old.year, old.serial, old.document::text, old.made_at)
+    or new.payer_name <> 'حساب محذوف' then
+    raise exception 'the document of a refund stays as it is' using errcode = '42501';
+  end if;
+  return new;
+end
+$$;
+comment on function private.guard_refund_document is
+  'Refuses any change of a refund''s document except replacing the payer''s name by "deleted account".';
+
+create trigger refund_documents_stay_as_they_are
+  before update on public.refund_documents
+  for each row execute function private.guard_refund_document();
+
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
 -- The intervals follow one another without a gap and the last one ends with the subscription, so
@@ -9286,6 +9347,26 @@ as $$
   )
 $$;
 
+create function private.refund_documents_of(invoice_id uuid) returns json
+  language sql stable
+  security definer -- reads documents of any invoice; the caller has checked who may see it
+  set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'number', refund_documents.number,
+    'invoiceNumber', refund_documents.document ->> 'invoiceNumber',
+    'issuedAt', refund_documents.made_at,
+    'amount', refund_documents.document ->> 'amount',
+    'currency', refund_documents.document ->> 'currency',
+    'to', refund_documents.document ->> 'to',
+    'payer', refund_documents.payer_name,
+    'payerType', refund_documents.document ->> 'payerType',
+    'seller', refund_documents.document -> 'seller'
+  ) order by refund_documents.year, refund_documents.serial), '[]')
+  from public.refund_documents
+  where refund_documents.invoice_id = refund_documents_of.invoice_id
+$$;
+
 create function private.plan_record(plan public.plans) returns json
   language sql stable
   return json_build_object(
@@ -9413,7 +9494,26 @@ end
 $$;
 comment on function private.list_invoices is 'Api: The acting identity''s invoices, newest first.';
 
-create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
+create function private.list_invoice_refunds(invoice_id uuid) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  if not exists (
+    select from public.invoices
+    where invoices.id = list_invoice_refunds.invoice_id and invoices.identity_id = owner_id
+  ) then
+    perform private.refuse(404, 'invoice_not_found');
+  end if;
+  return json_build_object('items', private.refund_documents_of(invoice_id));
+end
+$$;
+comment on function private.list_invoice_refunds is
+  'Api: The documents of the refunds of an invoice, oldest first. 404 invoice_not_found.';
+
+create function private.get_receipt(invoice_id uuid)
+  returns table (payer text, receipt json, refunds json)
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -9426,7 +9526,8 @@ begin
     perform private.refuse(404, 'invoice_not_found');
   end if;
   return query
-  select receipts.payer_name, receipts.receipt from public.receipts
+  select receipts.payer_name, receipts.receipt, private.refund_documents_of(get_receipt.invoice_id)
+  from public.receipts
   where receipts.invoice_id = get_receipt.invoice_id;
   if not found then
     perform private.refuse(404, 'not_found'); -- the invoice is not paid yet
@@ -9434,9 +9535,10 @@ begin
 end
 $$;
 comment on function private.get_receipt is
-  'Api: The receipt of a paid invoice. 404 invoice_not_found; 404 not_found before it is paid.';
+  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 not_found before it is paid.';
 
-grant execute on function private.get_invoice, private.list_invoices, private.get_receipt
+grant execute on function
+  private.get_invoice, private.list_invoices, private.list_invoice_refunds, private.get_receipt
   to authenticated;
 
 -- sql/05_billing/4_reads_plans.sql
@@ -10999,6 +11101,34 @@ grant execute on function
 -- A refund to the source is requested from the provider and booked when it reports success. Until
 -- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
 
+create function private.make_refund_document(refund_id uuid) returns void
+  language plpgsql
+  security definer -- writes documents, which no client may write
+  set search_path = ''
+as $$
+declare
+  this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
+begin
+  -- One at a time, so that the numbers have no gaps and a rollback frees its number.
+  perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
+  insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
+  select refunds.id, invoices.id, this_year, 1 + coalesce((
+      select max(others.serial) from public.refund_documents as others
+      where others.year = this_year
+    ), 0), identities.display_name, json_build_object(
+      'invoiceNumber', invoices.number,
+      'amount', to_char(refunds.amount, 'FM999999999990.000'),
+      'currency', invoices.currency,
+      'to', refunds.destination,
+      'payerType', identities.type,
+      'seller', private.setting('seller'))
+  from public.refunds
+  join public.invoices on invoices.id = refunds.invoice_id
+  join public.identities on identities.id = invoices.identity_id
+  where refunds.id = make_refund_document.refund_id;
+end
+$$;
+
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
   security definer -- writes refund, invoice and ledger; the invoice is locked
@@ -11048,6 +11178,7 @@ begin
       perform private.revoke_delivery(invoice.id);
     end if;
   end if;
+  perform private.make_refund_document(refund.id);
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
     jsonb_build_object(
       'number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
@@ -11530,11 +11661,15 @@ begin
   update public.receipts set payer_name = 'حساب محذوف'
   from public.invoices
   where invoices.id = receipts.invoice_id and invoices.identity_id = new.id;
+  update public.refund_documents set payer_name = 'حساب محذوف'
+  from public.invoices
+  where invoices.id = refund_documents.invoice_id and invoices.identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the payer''s name from the receipts of a closed identity; the receipts are kept.';
+  'Removes the payer''s name from the receipts and refund documents of a closed identity, which are '
+  'kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities
@@ -32878,6 +33013,14 @@ begin
         json_agg(private.invoice_record(invoices) order by invoices.year, invoices.serial), '[]')
       from public.invoices where invoices.identity_id = identity.id
     ),
+    'refunds', (
+      select coalesce(
+        json_agg(documents.document order by invoices.year, invoices.serial, documents.ordinal), '[]')
+      from public.invoices
+      cross join lateral json_array_elements(private.refund_documents_of(invoices.id))
+        with ordinality as documents (document, ordinal)
+      where invoices.identity_id = identity.id
+    ),
     'wallet', (
       select coalesce(json_agg(json_build_object(
         'part', wallets.part,
@@ -33503,6 +33646,7 @@ begin
       ('public.invoice_lines', '', '', '{}', ledger),
       ('public.invoice_events', '', '', '{}', ledger),
       ('public.receipts', '', '', '{}', ledger),
+      ('public.refund_documents', '', '', '{}', ledger),
       ('public.wallets', '', '', '{}', ledger),
       ('public.wallet_transfers', '', '', '{}', ledger),
       ('public.wallet_entries', '', '', '{}', ledger),

@@ -194,6 +194,12 @@ export const tables: Record<string, Table> = {
     `insert into public.refunds (invoice_id, destination, amount, reason)
      select id, 'wallet', total, 'why' from public.invoices where identity_id = :identity`,
   ),
+  'public.refund_documents': {
+    of: ofInvoice,
+    may: { select: ofIdentity },
+    plant: `select private.make_refund_document(refunds.id) from public.refunds
+      join public.invoices on invoices.id = invoice_id where identity_id = :identity`,
+  },
   'public.wallet_payouts': closed(
     'account_id',
     `insert into public.wallet_payouts (account_id, amount, state) values (:account, 1, 'open')`,

@@ -160,6 +160,10 @@ export const money: Invariant[] = [
       union all
       select null, year::text, count(*)::text
         from public.invoices
+        group by year having count(*) <> max(serial) or min(serial) <> 1
+      union all
+      select null, year::text, count(*)::text
+        from public.refund_documents
         group by year having count(*) <> max(serial) or min(serial) <> 1`,
     plant: `insert into public.invoice_events (invoice_id, from_state, to_state)
       select id, 'paid', 'open' from public.invoices limit 1`,

@@ -165,6 +165,7 @@ export const facadeSignatures = {
     snapshot: 'timestamp with time zone?',
     fields: 'text?',
   },
+  list_invoice_refunds: { invoice_id: 'uuid' },
   list_invoices: { state: 'text?', page_cursor: 'text?', page_size: 'integer?' },
   list_leads: { page_cursor: 'text?', page_size: 'integer?' },
   list_map_areas: { filters: 'jsonb?' },

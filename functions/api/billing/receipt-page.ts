@@ -1,4 +1,4 @@
-// The printed receipt in Arabic, made from what was recorded at the payment.
+// The printed receipt in Arabic, made from what was recorded at the payment and at refunds of it.
 import { html, raw } from 'hono/html'
 import type { Receipt } from './schemas.ts'
 
@@ -19,6 +19,20 @@ const lineRow = ({ titleAr, quantity, unitPrice, amount }: Line) =>
   html`<tr><td>${titleAr}</td><td>${quantity}</td><td>${dinar(unitPrice)}</td><td>${
     dinar(amount)
   }</td></tr>`
+
+const refundRow = ({ number, issuedAt, to, amount }: Receipt['refunds'][number]) =>
+  html`<tr><td><bdi dir="ltr">${number}</bdi></td><td><bdi dir="ltr">${inKuwait(issuedAt)}</bdi></td><td>${
+    to === 'wallet' ? 'المحفظة' : 'وسيلة الدفع'
+  }</td><td>${dinar(amount)}</td></tr>`
+
+const refundTable = (refunds: Receipt['refunds']) =>
+  refunds.length
+    ? html`<h2>المبالغ المستردة</h2>
+<table class="lines">
+<thead><tr><th>رقم مستند الاسترداد</th><th>التاريخ</th><th>أُعيد إلى</th><th>المبلغ</th></tr></thead>
+<tbody>${refunds.map(refundRow)}</tbody>
+</table>`
+    : ''
 
 const methods: Record<string, string> = { charge: 'دفع إلكتروني', wallet: 'رصيد المحفظة' }
 
@@ -71,6 +85,7 @@ export function receiptPage(receipt: Receipt) {
 <tbody>${receipt.lines.map(lineRow)}
 <tr class="total"><td colspan="3">الإجمالي</td><td>${dinar(receipt.total)}</td></tr></tbody>
 </table>
+${refundTable(receipt.refunds)}
 <h2>بيانات الدفع</h2>
 <table class="details">
 ${row('الدافع', receipt.payer)}

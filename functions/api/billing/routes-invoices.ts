@@ -2,7 +2,13 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from '../http/route.ts'
 import { receiptPage } from './receipt-page.ts'
-import { Invoice, InvoiceState, type Receipt, ReceiptRecord } from './schemas.ts'
+import {
+  Invoice,
+  InvoiceState,
+  type Receipt,
+  ReceiptRecord,
+  RefundDocument,
+} from './schemas.ts'
 
 const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })
@@ -52,7 +58,28 @@ const receipt = route({
         receipt: ReceiptRecord.describe('What the page shows.'),
         html: z.string().describe('A complete page in Arabic.'),
       }).openapi('Receipt', { description: 'The receipt of a paid invoice.' }),
-      'Never changes once the invoice is paid.',
+      'As it was when the invoice was paid, with `refunds` beside it.',
+    ),
+  },
+})
+
+const refunds = route({
+  ...acting,
+  tags,
+  operationId: 'list_invoice_refunds',
+  method: 'get',
+  path: '/{id}/refunds',
+  summary: 'List the documents of the refunds of an invoice',
+  description: 'One for each refund that is booked, oldest first.',
+  errors: ['invoice_not_found'],
+  request: { params: OneInvoice },
+  responses: {
+    200: json(
+      z.object({ items: z.array(RefundDocument).describe('All of them.') }).openapi(
+        'RefundDocumentList',
+        { description: 'The documents of refunds.' },
+      ),
+      'None: `items` is empty.',
     ),
   },
 })
@@ -67,9 +94,13 @@ export const invoices = area()
   })
   .openapi(receipt, async (c) => {
     const { id } = c.req.valid('param')
-    const { payer, receipt } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
-    const whole: Receipt = { ...receipt, payer }
+    const { payer, receipt, refunds } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
+    const whole: Receipt = { ...receipt, payer, refunds }
     return send(c, JSON.stringify({ receipt: whole, html: String(receiptPage(whole)) }))
+  })
+  .openapi(refunds, async (c) => {
+    const { id } = c.req.valid('param')
+    return send(c, await call(c, 'list_invoice_refunds', { invoiceId: id }))
   })
   .openapi(one, async (c) => {
     const { id } = c.req.valid('param')

@@ -92,6 +92,21 @@ const ReceiptPayment = z.object({
   authorizationId: reference,
 }).openapi('ReceiptPayment', { description: 'A payment, by the numbers of its provider.' })
 
+export const RefundDocument = z.object({
+  number: z.string().openapi({
+    description: 'Numbered without gaps in each year.',
+    example: 'CN-2026-000012',
+  }),
+  invoiceNumber: z.string().describe('The number of the invoice.'),
+  issuedAt: Time.describe('When the refund was booked.'),
+  amount,
+  currency,
+  to: z.enum(['wallet', 'source']).describe('The wallet, or the means that paid.'),
+  payer: z.string().describe('Who had paid, by the name at that time.'),
+  payerType: identityType,
+  seller: orNull(Seller).describe('null: the service said nothing of itself.'),
+}).openapi('RefundDocument', { description: 'The document of a refund; it never changes.' })
+
 export const ReceiptRecord = z.object({
   number: z.string().describe('The number of the invoice.'),
   issuedAt: Time.describe('When the invoice was made.'),
@@ -112,6 +127,7 @@ export const ReceiptRecord = z.object({
   currency,
   credited: z.boolean().describe('Whether it went to the wallet.'),
   payment: orNull(ReceiptPayment).describe('At the provider; null: from the wallet.'),
+  refunds: z.array(RefundDocument).describe('What of it went back since, oldest first.'),
 })
 
 export type Receipt = z.infer<typeof ReceiptRecord>
