@@ -351,6 +351,9 @@ from (values
     'emptying reviews.hidden_at'),
   ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
     'nothing: somebody else may report it again'),
+  ('open_payout', 'account', 'reason', 'note',
+    'as target a phone, email or id of a banned account, and reason',
+    'activate_account, which returns what was not paid'),
   ('pay_out', 'payout', 'note', '',
     'as target the id of money of a deleted account (admin_payouts), and as note the reference of the '
     'transfer by which you paid it', 'nothing: the money is the person''s'),

@@ -1,4 +1,4 @@
--- The system account payouts holds the money of deleted accounts until it is refunded, paid out or
+-- The system account payouts holds the money of deleted and banned accounts until it is refunded, paid out or
 -- written off; each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
@@ -6,27 +6,36 @@ create table public.wallet_payouts (
   account_id uuid not null references public.accounts (id),
   amount private.kwd not null constraint wallet_payouts_amount_is_positive check (amount > 0),
   state text not null constraint wallet_payouts_state_is_known
-    check (state in ('at_provider', 'open', 'refunded', 'paid_out', 'written_off')),
+    check (state in ('at_provider', 'open', 'refunded', 'paid_out', 'written_off', 'returned')),
   name text,
   phone text,
   email text,
   note text constraint wallet_payouts_note_length check (char_length(note) between 1 and 500),
   created_at timestamptz not null default now(),
   decided_at timestamptz,
+  identity_id uuid references public.identities (id),
+  not_before timestamptz,
   constraint wallet_payouts_decided_tells_when
     check ((state in ('at_provider', 'open')) = (decided_at is null)),
   constraint wallet_payouts_decided_names_nobody
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted account: a row for each payment that is refunded, and one for the rest. '
+  'Money owed to a deleted or banned account: a row for each payment that is refunded, and one for the '
+  'rest. '
   'Personal data are removed after 180 days at the latest. Never purged: financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is
-  'at_provider: a refund was requested; open: an admin has to decide.';
+  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
+comment on column public.wallet_payouts.identity_id is
+  'Whose wallet a lifted ban returns it to; null for a part that the provider paid back.';
+comment on column public.wallet_payouts.not_before is
+  'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
+  'may still be charged back.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
+create index wallet_payouts_identity_idx on public.wallet_payouts (identity_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
 create index wallet_payouts_name_idx on public.wallet_payouts ((private.name_order(name) collate "C"), id)

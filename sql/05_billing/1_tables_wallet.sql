@@ -45,9 +45,11 @@ create table public.wallet_transfers (
 comment on table public.wallet_transfers is
   'Movements of money, at most one per source. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: money given up or written off; payout: money owed or paid out for a deleted account.';
+  'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
+  'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity, or '
+  'for a banned account an id of its own.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (

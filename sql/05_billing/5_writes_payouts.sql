@@ -1,5 +1,6 @@
 create function private.return_to_payments(
-  account public.accounts, identity_id uuid, amount numeric, name text
+  account public.accounts, identity_id uuid, amount numeric, reason text,
+  not_before timestamptz default null
 ) returns void
   language plpgsql
   security definer -- writes refunds of an account that its caller has locked
@@ -12,7 +13,10 @@ declare
   payout public.wallet_payouts;
 begin
   payout.account_id := account.id;
-  payout.name := return_to_payments.name;
+  payout.identity_id := return_to_payments.identity_id;
+  payout.not_before := return_to_payments.not_before;
+  select individual_profiles.full_name into payout.name from public.individual_profiles
+  where individual_profiles.account_id = account.id;
   payout.phone := account.phone;
   payout.email := case when account.email_proven then account.email end;
   payout.created_at := now();
@@ -33,7 +37,8 @@ begin
     payout.amount := part;
     payout.state := 'at_provider';
     insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason)
-    values (payout.id, (paid.invoices).id, (paid.payments).id, 'source', part, 'account deleted');
+    values (payout.id, (paid.invoices).id, (paid.payments).id, 'source', part,
+      return_to_payments.reason);
     insert into public.wallet_payouts select payout.*;
     left_over := left_over - part;
   end loop;
@@ -56,10 +61,6 @@ create function private.settle_wallets(account public.accounts, money text, iden
   set search_path = ''
 as $$
 declare
-  name constant text := (
-    select individual_profiles.full_name from public.individual_profiles
-    where individual_profiles.account_id = account.id
-  );
   given_up numeric := case money when 'give_up' then private.most_given_up() else 0 end;
   wallet record;
   part numeric;
@@ -83,7 +84,8 @@ begin
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', wallet.identity_id);
-      perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part, name);
+      perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part,
+        case when identity_id is null then 'account deleted' else 'identity closed' end);
     end if;
   end loop;
 end
@@ -108,6 +110,38 @@ create trigger accounts_leave_no_money
     new.status = 'deleted' and old.status <> 'deleted' and old.money_at_deletion is not null
   )
   execute function private.settle_deleted_account();
+
+create function private.empty_banned_wallets(account public.accounts) returns void
+  language plpgsql
+  security definer -- moves money of an account that its caller has locked
+  set search_path = ''
+as $$
+declare
+  newest constant timestamptz := (
+    select max(payments.captured_at) from public.payments
+    join public.invoices on invoices.id = payments.invoice_id
+    where invoices.account_id = account.id
+  );
+  wallet record;
+begin
+  for wallet in
+    select wallets.id, wallets.identity_id, wallets.balance
+    from public.wallets
+    join public.identities on identities.id = wallets.identity_id
+    where identities.account_id = account.id and wallets.part = 'available' and wallets.balance > 0
+    order by wallets.id
+    for no key update of wallets
+  loop
+    perform private.move_money(wallet.id, private.system_account('payouts'), wallet.balance,
+      'payout', 'payout', gen_random_uuid());
+    perform private.return_to_payments(account, wallet.identity_id, wallet.balance,
+      'account banned', newest + interval '120 days');
+  end loop;
+end
+$$;
+comment on function private.empty_banned_wallets is
+  'Returns the money of a banned account to its payments; the rest waits for 120 days after the '
+  'newest of them, and then for an admin.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
@@ -175,6 +209,55 @@ end
 $$;
 comment on function private.return_payouts is
   'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
+
+create function private.take_back_payouts(account_id uuid) returns void
+  language plpgsql
+  security definer -- moves money back to wallets; the caller has locked the account
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+begin
+  if not exists (
+    select from public.accounts
+    where accounts.id = take_back_payouts.account_id and accounts.status in ('active', 'suspended')
+  ) then
+    return;
+  end if;
+  perform private.lock_payouts(account_id);
+  for payout in
+    select wallet_payouts.* from public.wallet_payouts
+    join public.identities on identities.id = wallet_payouts.identity_id
+    where wallet_payouts.account_id = take_back_payouts.account_id
+      and wallet_payouts.state = 'open' and identities.status <> 'closed'
+    order by wallet_payouts.id
+  loop
+    perform private.move_money(private.system_account('payouts'),
+      private.wallet_of(payout.identity_id), payout.amount, 'payout', 'payout', payout.id);
+    perform private.end_payout(payout.id, 'returned');
+  end loop;
+end
+$$;
+comment on function private.take_back_payouts is
+  'Returns to the wallets of an account that is not banned any more what was not paid meanwhile.';
+
+create function private.on_lifted_ban() returns trigger
+  language plpgsql
+  security definer -- moves money, whichever role lifts the ban
+  set search_path = ''
+as $$
+begin
+  perform private.take_back_payouts(new.id);
+  return null;
+end
+$$;
+comment on function private.on_lifted_ban is
+  'Returns to the wallets what was to be paid out because of a ban.';
+
+create trigger accounts_get_their_money_back
+  after update of status on public.accounts
+  for each row when (old.status = 'banned' and new.status <> 'banned')
+  execute function private.on_lifted_ban();
 
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql

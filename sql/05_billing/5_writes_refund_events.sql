@@ -17,9 +17,11 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account was deleted, an admin has to pay the amount out.
+  -- If the account is deleted or banned, an admin has to pay the amount out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
-  if not found and private.went_to_wallet(invoice, payment) then
+  if found then
+    perform private.take_back_payouts(invoice.account_id);
+  elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
       refund.amount, 'release', 'release', refund.id, invoice.id);
@@ -30,8 +32,8 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account was '
-  'deleted, waits for an admin''s decision.';
+  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account is '
+  'deleted or banned, waits for an admin''s decision.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql

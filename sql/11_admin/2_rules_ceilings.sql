@@ -11,7 +11,7 @@ begin
     when entry.action = 'account.identifier' then 'admin_identifiers'
     when entry.action = 'account.status' and entry.after ->> 'status' in ('suspended', 'banned')
       then 'admin_locks'
-    when entry.action = 'invoice.refund' then 'admin_refunds'
+    when entry.action in ('invoice.refund', 'account.payout') then 'admin_refunds'
   end;
   amount := case rule when 'admin_refunds' then (entry.after ->> 'amount')::numeric else 1 end;
 end

@@ -97,7 +97,7 @@ begin
       select wallet_payouts.id, wallet_payouts.created_at,
         private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
-        %L and wallet_payouts.state = 'open'
+        %L and wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'wallet_payout')
           and (not $1 ? 'account_id' or wallet_payouts.account_id = ($1 ->> 'account_id')::uuid)
       from public.wallet_payouts
@@ -115,8 +115,9 @@ comment on function private.waiting_source is
   'other sort reads the whole queue.';
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
-  language sql immutable
-  return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
+  language sql stable
+  return case when payout.state = 'open' and (payout.not_before > now()) is not true
+    then array['paid_out', 'written_off'] else '{}' end;
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
   language sql stable

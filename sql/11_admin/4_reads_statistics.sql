@@ -15,7 +15,8 @@ begin
       where private.awaits_review(properties) and properties.status <> 'pending_review'
     ),
     'reports', (select count(*) from public.reports where reports.status = 'open'),
-    'payouts', (select count(*) from public.wallet_payouts where wallet_payouts.state = 'open')
+    'payouts', (select count(*) from public.wallet_payouts
+      where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true)
   );
 end
 $$;

@@ -21,6 +21,15 @@ begin
     return 'It is proven. The password no longer works and all sessions have ended: the person chooses '
       '“Forgot password”.';
   end if;
+  if act.act = 'open_payout' then
+    return (
+      select format('%s KWD go back to the payments that they came by, %s KWD wait in admin_payouts.',
+        private.kwd_text(coalesce(sum(amount) filter (where state = 'at_provider'), 0)),
+        private.kwd_text(coalesce(sum(amount) filter (where state = 'open'), 0)))
+      from json_to_recordset(private.begin_payout(null, account_id, act.reason) -> 'items')
+        as payouts (amount numeric, state text)
+    );
+  end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
     act.reason, act.until::timestamptz);

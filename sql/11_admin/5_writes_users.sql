@@ -93,6 +93,56 @@ $$;
 comment on function private.end_account is
   'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
+create function private.begin_payout(admin_id uuid, user_id uuid, reason text) returns json
+  language plpgsql
+  security definer -- moves money of someone else's account, for an admin
+  set search_path = ''
+as $$
+declare
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  account := private.lock_account_exclusively(user_id);
+  if account.id is null or private.is_decoy(account) then
+    perform private.refuse(404, 'user_not_found');
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status <> 'banned' then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', account.status, 'allowed', '[]'::jsonb),
+      'Only the money of a banned account is paid out this way: ban it first, or refund an invoice.');
+  end if;
+  perform private.audit('account.payout', 'account', account.id, why, null,
+    jsonb_build_object('amount', private.available_money(account.id)));
+  perform private.empty_banned_wallets(account);
+  return json_build_object('items', (
+    select coalesce(json_agg(json_build_object(
+      'id', wallet_payouts.id, 'amount', wallet_payouts.amount, 'state', wallet_payouts.state,
+      'notBefore', wallet_payouts.not_before
+    ) order by wallet_payouts.created_at, wallet_payouts.id), '[]')
+    from public.wallet_payouts
+    where wallet_payouts.account_id = account.id and wallet_payouts.state in ('at_provider', 'open')
+  ));
+end
+$$;
+comment on function private.begin_payout is
+  'Pays out the wallets of a banned account. admin_id is null for a row of admin_acts.';
+
+create function private.open_payout(user_id uuid, reason text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+begin
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  return private.begin_payout(admin_id, user_id, reason);
+end
+$$;
+comment on function private.open_payout is
+  'Facade: for admins: returns the money of a banned account to its payments; the rest waits. Can be '
+  'repeated.';
+
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''
 as $$
@@ -173,5 +223,5 @@ comment on function private.set_user_identifier is
   'Facade: for admins: sets an account''s proven phone or email, and ends all earlier access.';
 
 grant execute on function
-  private.set_user_status, private.delete_user, private.set_user_identifier
+  private.set_user_status, private.open_payout, private.delete_user, private.set_user_identifier
   to authenticated;

@@ -235,13 +235,14 @@ create view public.admin_payouts with (security_invoker = true) as
     wallet_payouts.email,
     wallet_payouts.state,
     wallet_payouts.account_id,
-    wallet_payouts.created_at
+    wallet_payouts.created_at,
+    wallet_payouts.not_before
   from public.wallet_payouts
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted accounts, oldest first; name, phone and email are kept 180 days at most. The '
-  'provider returns what is at_provider. Transfer what is open, then add a row to admin_acts with '
+  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at most. The '
+  'provider returns what is at_provider. Transfer what is open, not before not_before, then add a row to admin_acts with '
   'act pay_out, id as target and the reference as note, or write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as

@@ -8449,7 +8449,7 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 
 -- sql/05_billing/1_tables_payouts.sql
 
--- The system account payouts holds the money of deleted accounts until it is refunded, paid out or
+-- The system account payouts holds the money of deleted and banned accounts until it is refunded, paid out or
 -- written off; each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
@@ -8457,27 +8457,36 @@ create table public.wallet_payouts (
   account_id uuid not null references public.accounts (id),
   amount private.kwd not null constraint wallet_payouts_amount_is_positive check (amount > 0),
   state text not null constraint wallet_payouts_state_is_known
-    check (state in ('at_provider', 'open', 'refunded', 'paid_out', 'written_off')),
+    check (state in ('at_provider', 'open', 'refunded', 'paid_out', 'written_off', 'returned')),
   name text,
   phone text,
   email text,
   note text constraint wallet_payouts_note_length check (char_length(note) between 1 and 500),
   created_at timestamptz not null default now(),
   decided_at timestamptz,
+  identity_id uuid references public.identities (id),
+  not_before timestamptz,
   constraint wallet_payouts_decided_tells_when
     check ((state in ('at_provider', 'open')) = (decided_at is null)),
   constraint wallet_payouts_decided_names_nobody
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted account: a row for each payment that is refunded, and one for the rest. '
+  'Money owed to a deleted or banned account: a row for each payment that is refunded, and one for the '
+  'rest. '
   'Personal data are removed after 180 days at the latest. Never purged: financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is
-  'at_provider: a refund was requested; open: an admin has to decide.';
+  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
+comment on column public.wallet_payouts.identity_id is
+  'Whose wallet a lifted ban returns it to; null for a part that the provider paid back.';
+comment on column public.wallet_payouts.not_before is
+  'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
+  'may still be charged back.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
+create index wallet_payouts_identity_idx on public.wallet_payouts (identity_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
   where state in ('at_provider', 'open');
 create index wallet_payouts_name_idx on public.wallet_payouts ((private.name_order(name) collate "C"), id)
@@ -8652,9 +8661,11 @@ create table public.wallet_transfers (
 comment on table public.wallet_transfers is
   'Movements of money, at most one per source. Never purged: financial records.';
 comment on column public.wallet_transfers.kind is
-  'forfeit: money given up or written off; payout: money owed or paid out for a deleted account.';
+  'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
+  'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity, or '
+  'for a banned account an id of its own.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -10477,7 +10488,8 @@ grant execute on function private.receive_payment, private.is_known_event to bac
 -- sql/05_billing/5_writes_payouts.sql
 
 create function private.return_to_payments(
-  account public.accounts, identity_id uuid, amount numeric, name text
+  account public.accounts, identity_id uuid, amount numeric, reason text,
+  not_before timestamptz default null
 ) returns void
   language plpgsql
   security definer -- writes refunds of an account that its caller has locked
@@ -10490,7 +10502,10 @@ declare
   payout public.wallet_payouts;
 begin
   payout.account_id := account.id;
-  payout.name := return_to_payments.name;
+  payout.identity_id := return_to_payments.identity_id;
+  payout.not_before := return_to_payments.not_before;
+  select individual_profiles.full_name into payout.name from public.individual_profiles
+  where individual_profiles.account_id = account.id;
   payout.phone := account.phone;
   payout.email := case when account.email_proven then account.email end;
   payout.created_at := now();
@@ -10511,7 +10526,8 @@ begin
     payout.amount := part;
     payout.state := 'at_provider';
     insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason)
-    values (payout.id, (paid.invoices).id, (paid.payments).id, 'source', part, 'account deleted');
+    values (payout.id, (paid.invoices).id, (paid.payments).id, 'source', part,
+      return_to_payments.reason);
     insert into public.wallet_payouts select payout.*;
     left_over := left_over - part;
   end loop;
@@ -10533,10 +10549,6 @@ create function private.settle_deleted_account() returns trigger
   set search_path = ''
 as $$
 declare
-  name constant text := (
-    select individual_profiles.full_name from public.individual_profiles
-    where individual_profiles.account_id = old.id
-  );
   given_up numeric := case old.money_at_deletion when 'give_up' then private.most_given_up() else 0 end;
   wallet record;
   part numeric;
@@ -10559,7 +10571,8 @@ begin
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', wallet.identity_id);
-      perform private.return_to_payments(old, wallet.identity_id, wallet.balance - part, name);
+      perform private.return_to_payments(
+        old, wallet.identity_id, wallet.balance - part, 'account deleted');
     end if;
   end loop;
   return null;
@@ -10574,6 +10587,38 @@ create trigger accounts_leave_no_money
     new.status = 'deleted' and old.status <> 'deleted' and old.money_at_deletion is not null
   )
   execute function private.settle_deleted_account();
+
+create function private.empty_banned_wallets(account public.accounts) returns void
+  language plpgsql
+  security definer -- moves money of an account that its caller has locked
+  set search_path = ''
+as $$
+declare
+  newest constant timestamptz := (
+    select max(payments.captured_at) from public.payments
+    join public.invoices on invoices.id = payments.invoice_id
+    where invoices.account_id = account.id
+  );
+  wallet record;
+begin
+  for wallet in
+    select wallets.id, wallets.identity_id, wallets.balance
+    from public.wallets
+    join public.identities on identities.id = wallets.identity_id
+    where identities.account_id = account.id and wallets.part = 'available' and wallets.balance > 0
+    order by wallets.id
+    for no key update of wallets
+  loop
+    perform private.move_money(wallet.id, private.system_account('payouts'), wallet.balance,
+      'payout', 'payout', gen_random_uuid());
+    perform private.return_to_payments(account, wallet.identity_id, wallet.balance,
+      'account banned', newest + interval '120 days');
+  end loop;
+end
+$$;
+comment on function private.empty_banned_wallets is
+  'Returns the money of a banned account to its payments; the rest waits for 120 days after the '
+  'newest of them, and then for an admin.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
@@ -10642,6 +10687,54 @@ $$;
 comment on function private.return_payouts is
   'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
 
+create function private.take_back_payouts(account_id uuid) returns void
+  language plpgsql
+  security definer -- moves money back to wallets; the caller has locked the account
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+begin
+  if not exists (
+    select from public.accounts
+    where accounts.id = take_back_payouts.account_id and accounts.status in ('active', 'suspended')
+  ) then
+    return;
+  end if;
+  perform private.lock_payouts(account_id);
+  for payout in
+    select * from public.wallet_payouts
+    where wallet_payouts.account_id = take_back_payouts.account_id
+      and wallet_payouts.state = 'open' and wallet_payouts.identity_id is not null
+    order by wallet_payouts.id
+  loop
+    perform private.move_money(private.system_account('payouts'),
+      private.wallet_of(payout.identity_id), payout.amount, 'payout', 'payout', payout.id);
+    perform private.end_payout(payout.id, 'returned');
+  end loop;
+end
+$$;
+comment on function private.take_back_payouts is
+  'Returns to the wallets of an account that is not banned any more what was not paid meanwhile.';
+
+create function private.on_lifted_ban() returns trigger
+  language plpgsql
+  security definer -- moves money, whichever role lifts the ban
+  set search_path = ''
+as $$
+begin
+  perform private.take_back_payouts(new.id);
+  return null;
+end
+$$;
+comment on function private.on_lifted_ban is
+  'Returns to the wallets what was to be paid out because of a ban.';
+
+create trigger accounts_get_their_money_back
+  after update of status on public.accounts
+  for each row when (old.status = 'banned' and new.status <> 'banned')
+  execute function private.on_lifted_ban();
+
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
   security definer -- moves money owed to a deleted account, for an admin
@@ -10677,9 +10770,11 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account was deleted, an admin has to pay the amount out.
+  -- If the account is deleted or banned, an admin has to pay the amount out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
-  if not found and private.went_to_wallet(invoice, payment) then
+  if found then
+    perform private.take_back_payouts(invoice.account_id);
+  elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
       refund.amount, 'release', 'release', refund.id, invoice.id);
@@ -10690,8 +10785,8 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account was '
-  'deleted, waits for an admin''s decision.';
+  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account is '
+  'deleted or banned, waits for an admin''s decision.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
@@ -25987,7 +26082,7 @@ begin
     when entry.action = 'account.identifier' then 'admin_identifiers'
     when entry.action = 'account.status' and entry.after ->> 'status' in ('suspended', 'banned')
       then 'admin_locks'
-    when entry.action = 'invoice.refund' then 'admin_refunds'
+    when entry.action in ('invoice.refund', 'account.payout') then 'admin_refunds'
   end;
   amount := case rule when 'admin_refunds' then (entry.after ->> 'amount')::numeric else 1 end;
 end
@@ -26293,8 +26388,8 @@ comment on function private.ascii_email is
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
--- or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay
+-- out (of a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.proven_at() returns timestamptz
   language plpgsql stable security definer set search_path = ''
@@ -27009,7 +27104,7 @@ begin
       select wallet_payouts.id, wallet_payouts.created_at,
         private.name_order(wallet_payouts.name) collate "C",
         coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
-        %L and wallet_payouts.state = 'open'
+        %L and wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
           and (not $1 ? 'kind' or $1 ->> 'kind' = 'wallet_payout')
           and (not $1 ? 'account_id' or wallet_payouts.account_id = ($1 ->> 'account_id')::uuid)
       from public.wallet_payouts
@@ -27027,8 +27122,9 @@ comment on function private.waiting_source is
   'other sort reads the whole queue.';
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
-  language sql immutable
-  return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
+  language sql stable
+  return case when payout.state = 'open' and (payout.not_before > now()) is not true
+    then array['paid_out', 'written_off'] else '{}' end;
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
   language sql stable
@@ -27328,7 +27424,8 @@ begin
       where private.awaits_review(properties) and properties.status <> 'pending_review'
     ),
     'reports', (select count(*) from public.reports where reports.status = 'open'),
-    'payouts', (select count(*) from public.wallet_payouts where wallet_payouts.state = 'open')
+    'payouts', (select count(*) from public.wallet_payouts
+      where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true)
   );
 end
 $$;
@@ -27675,6 +27772,15 @@ begin
       null, account_id, private.typed_identifier(act.value), false, act.reason);
     return 'It is proven. The password no longer works and all sessions have ended: the person chooses '
       '“Forgot password”.';
+  end if;
+  if act.act = 'open_payout' then
+    return (
+      select format('%s KWD go back to the payments that they came by, %s KWD wait in admin_payouts.',
+        private.kwd_text(coalesce(sum(amount) filter (where state = 'at_provider'), 0)),
+        private.kwd_text(coalesce(sum(amount) filter (where state = 'open'), 0)))
+      from json_to_recordset(private.begin_payout(null, account_id, act.reason) -> 'items')
+        as payouts (amount numeric, state text)
+    );
   end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
@@ -28864,6 +28970,56 @@ $$;
 comment on function private.end_account is
   'Deletes the Auth user of an account. admin_id is null for a row of admin_acts.';
 
+create function private.begin_payout(admin_id uuid, user_id uuid, reason text) returns json
+  language plpgsql
+  security definer -- moves money of someone else's account, for an admin
+  set search_path = ''
+as $$
+declare
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  account := private.lock_account_exclusively(user_id);
+  if account.id is null or private.is_decoy(account) then
+    perform private.refuse(404, 'user_not_found');
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status <> 'banned' then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', account.status, 'allowed', '[]'::jsonb),
+      'Only the money of a banned account is paid out this way: ban it first, or refund an invoice.');
+  end if;
+  perform private.audit('account.payout', 'account', account.id, why, null,
+    jsonb_build_object('amount', private.available_money(account.id)));
+  perform private.empty_banned_wallets(account);
+  return json_build_object('items', (
+    select coalesce(json_agg(json_build_object(
+      'id', wallet_payouts.id, 'amount', wallet_payouts.amount, 'state', wallet_payouts.state,
+      'notBefore', wallet_payouts.not_before
+    ) order by wallet_payouts.created_at, wallet_payouts.id), '[]')
+    from public.wallet_payouts
+    where wallet_payouts.account_id = account.id and wallet_payouts.state in ('at_provider', 'open')
+  ));
+end
+$$;
+comment on function private.begin_payout is
+  'Pays out the wallets of a banned account. admin_id is null for a row of admin_acts.';
+
+create function private.open_payout(user_id uuid, reason text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+begin
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  return private.begin_payout(admin_id, user_id, reason);
+end
+$$;
+comment on function private.open_payout is
+  'Facade: for admins: returns the money of a banned account to its payments; the rest waits. Can be '
+  'repeated.';
+
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''
 as $$
@@ -28944,7 +29100,7 @@ comment on function private.set_user_identifier is
   'Facade: for admins: sets an account''s proven phone or email, and ends all earlier access.';
 
 grant execute on function
-  private.set_user_status, private.delete_user, private.set_user_identifier
+  private.set_user_status, private.open_payout, private.delete_user, private.set_user_identifier
   to authenticated;
 
 -- sql/11_admin/6_events_accounts.sql
@@ -29386,13 +29542,14 @@ create view public.admin_payouts with (security_invoker = true) as
     wallet_payouts.email,
     wallet_payouts.state,
     wallet_payouts.account_id,
-    wallet_payouts.created_at
+    wallet_payouts.created_at,
+    wallet_payouts.not_before
   from public.wallet_payouts
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted accounts, oldest first; name, phone and email are kept 180 days at most. The '
-  'provider returns what is at_provider. Transfer what is open, then add a row to admin_acts with '
+  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at most. The '
+  'provider returns what is at_provider. Transfer what is open, not before not_before, then add a row to admin_acts with '
   'act pay_out, id as target and the reference as note, or write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
@@ -34371,6 +34528,9 @@ from (values
     'emptying reviews.hidden_at'),
   ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
     'nothing: somebody else may report it again'),
+  ('open_payout', 'account', 'reason', 'note',
+    'as target a phone, email or id of a banned account, and reason',
+    'activate_account, which returns what was not paid'),
   ('pay_out', 'payout', 'note', '',
     'as target the id of money of a deleted account (admin_payouts), and as note the reference of the '
     'transfer by which you paid it', 'nothing: the money is the person''s'),

@@ -335,6 +335,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'dismiss',
     'dismiss_duplicate', // duplicates.test.ts
     'hide_message', // test/chat/hidden-messages.test.ts
+    'open_payout', // test/billing/ban-money.test.ts
     'pay_out', // test/privacy/deletion-money.test.ts
     'refund',
     'reject',

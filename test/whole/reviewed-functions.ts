@@ -235,6 +235,7 @@ const reviews: Review[] = [
     'private.get_admin_stats',
     'private.get_user',
     'private.list_audit',
+    'private.open_payout',
     'private.list_moderation',
     'private.list_users',
     'private.set_identity_status',

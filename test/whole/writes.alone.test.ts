@@ -22,6 +22,7 @@ const unlimited: Record<string, string> = {
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
   prove_admin: 'administrators; tries of a password count as sign-ins, codes have theirs',
   delete_user: 'administrators',
+  open_payout: 'administrators',
   set_user_status: 'administrators',
   set_user_identifier: 'administrators',
   set_identity_status: 'administrators',

@@ -13,6 +13,7 @@ import {
   Decision,
   IdentityStatus,
   ModerationItem,
+  PayoutList,
   Reason,
   UserIdentifier,
   UserStatus,
@@ -91,6 +92,23 @@ const userIdentifier = route({
   ],
   request: { params: OneUser, ...body(UserIdentifier) },
   responses: { 200: json(AdminUser, 'The changed account.') },
+})
+
+const openPayout = route({
+  ...forAdmins,
+  proof: true,
+  tags,
+  operationId: 'open_payout',
+  method: 'post',
+  path: '/users/{userId}/payout',
+  summary: 'Pay out the money of a banned account',
+  description:
+    'What is in its wallets goes back to the payments that it came by, the newest first. The rest waits ' +
+    'until 120 days after the newest payment, then it is `wallet_payout` in the moderation list. When the ' +
+    'ban is lifted, what was not paid returns to the wallets. Can be repeated. Needs a proof (`X-Proof`).',
+  errors: ['user_not_found', 'admin_self', 'admin_target', 'status_transition_invalid'],
+  request: { params: OneUser, ...body(z.strictObject({ reason: Reason })) },
+  responses: { 200: json(PayoutList, 'What is owed to the account.') },
 })
 
 const deleteUser = route({
@@ -233,6 +251,10 @@ export const admin = area()
     const { reason, removeOther } = given
     const set = { ...c.req.valid('param'), value, reason, removeOther }
     return send(c, await call(c, 'set_user_identifier', set))
+  })
+  .openapi(openPayout, async (c) => {
+    const given = { ...c.req.valid('param'), ...c.req.valid('json') }
+    return send(c, await call(c, 'open_payout', given))
   })
   .openapi(deleteUser, async (c) => {
     const reason = c.req.valid('json')?.reason ?? c.req.valid('query').reason

@@ -21,6 +21,17 @@ export const Reason = normalized(500)
   .min(2).check(upTo(500))
   .describe('Why; kept in the audit trail, and shown to the person concerned.')
 
+export const PayoutList = z.object({
+  items: z.array(z.object({
+    id: z.uuid().describe('By which the moderation list has it.'),
+    amount: Money,
+    state: z.enum(['at_provider', 'open']).describe(
+      'at_provider: it goes back to its payment; open: an administrator decides.',
+    ),
+    notBefore: Time.nullable().describe('When it is decided at the earliest; null: at once.'),
+  })).describe('What is neither paid nor returned.'),
+}).openapi('PayoutList', { description: 'Money that is owed to an account.' })
+
 const { email, emailProven, phone, fullName } = User.shape
 
 export const AdminUser = z
