@@ -1,5 +1,5 @@
--- The system account payouts holds the money of deleted and banned accounts until it is refunded, paid out or
--- written off; each amount has a row in wallet_payouts.
+-- The system account payouts holds the money of deleted and banned accounts until it is refunded,
+-- paid out, written off or returned; each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),

@@ -92,7 +92,8 @@ begin
 end
 $$;
 comment on function private.get_receipt is
-  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 not_found before it is paid.';
+  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 '
+  'not_found before it is paid.';
 
 grant execute on function
   private.get_invoice, private.list_invoices, private.list_invoice_refunds, private.get_receipt

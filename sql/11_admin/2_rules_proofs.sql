@@ -1,5 +1,6 @@
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay
--- out (of a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out (of
+-- a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls
+-- fail in the Data API.
 
 create function private.proven_at() returns timestamptz
   language plpgsql stable security definer set search_path = ''

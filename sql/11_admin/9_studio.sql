@@ -241,9 +241,10 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at most. The '
-  'provider returns what is at_provider. Transfer what is open, not before not_before, then add a row to admin_acts with '
-  'act pay_out, id as target and the reference as note, or write_off with a reason.';
+  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
+  'most. The provider returns what is at_provider. Transfer what is open, from not_before on, then '
+  'add a row to admin_acts with act pay_out, id as target and the reference as note, or write_off '
+  'with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at

@@ -8449,8 +8449,8 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 
 -- sql/05_billing/1_tables_payouts.sql
 
--- The system account payouts holds the money of deleted and banned accounts until it is refunded, paid out or
--- written off; each amount has a row in wallet_payouts.
+-- The system account payouts holds the money of deleted and banned accounts until it is refunded,
+-- paid out, written off or returned; each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -9546,7 +9546,8 @@ begin
 end
 $$;
 comment on function private.get_receipt is
-  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 not_found before it is paid.';
+  'Api: The receipt of a paid invoice, with the documents of its refunds. 404 invoice_not_found; 404 '
+  'not_found before it is paid.';
 
 grant execute on function
   private.get_invoice, private.list_invoices, private.list_invoice_refunds, private.get_receipt
@@ -26388,8 +26389,9 @@ comment on function private.ascii_email is
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay
--- out (of a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out (of
+-- a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls
+-- fail in the Data API.
 
 create function private.proven_at() returns timestamptz
   language plpgsql stable security definer set search_path = ''
@@ -29548,9 +29550,10 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at most. The '
-  'provider returns what is at_provider. Transfer what is open, not before not_before, then add a row to admin_acts with '
-  'act pay_out, id as target and the reference as note, or write_off with a reason.';
+  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
+  'most. The provider returns what is at_provider. Transfer what is open, from not_before on, then '
+  'add a row to admin_acts with act pay_out, id as target and the reference as note, or write_off '
+  'with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at

@@ -242,6 +242,11 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'upholds a report': ({ report }) => [decide(report, 'uphold')],
   'suspends a duplicate': ({ pair }) => [decide(pair, 'suspend')],
   'refunds': ({ paid }) => [refund(paid, 'wallet'), refund(paid, 'wallet')],
+  'pays out a banned account': ({ id }) => [
+    status(id, 'banned'),
+    { path: `/admin/users/${id}/payout`, body: { reason } },
+    status(id, 'active'),
+  ],
 }
 
 export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]> = {
@@ -262,6 +267,11 @@ export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]
   'rejects the identity': ({ company }) => [{ act: 'reject_identity', target: company, reason }],
   'upholds a report': ({ report }) => [{ act: 'uphold', target: report, reason }],
   'suspends a duplicate': ({ pair }) => [{ act: 'suspend_duplicate', target: pair, reason }],
+  'pays out a banned account': ({ id }) => [
+    { act: 'ban_account', target: id, reason },
+    { act: 'open_payout', target: id, reason },
+    { act: 'activate_account', target: id, reason },
+  ],
   'refunds': ({ paid }) => [{ act: 'refund', target: paid, to: 'wallet', amount: 0.1, reason }],
 }
 
