@@ -29,7 +29,8 @@ const term = {
   endsAt: Time.describe('It is paid until then.'),
   payWith,
   renews: z.boolean().describe(
-    'false once it is cancelled or another plan follows: it still runs to its end.',
+    'false once it is cancelled, another plan follows, or it was said that it is not renewed: it still ' +
+      'runs to its end.',
   ),
 }
 
@@ -72,8 +73,8 @@ const current = route({
   path: '/current',
   summary: 'Get the current plan of the acting identity and its usage',
   description:
-    'The plan that holds now, how much of it is used, and the one that follows it. Without a ' +
-    'subscription it is the free one.',
+    'The plan that holds now, with the price and quotas at which it was bought, how much of it is ' +
+    'used, and the one that follows it. Without a subscription it is the free one.',
   responses: { 200: json(CurrentPlan, 'The current plan.') },
 })
 
@@ -88,7 +89,7 @@ const subscribe = route({
     '(`POST /payments/charge`). A plan that is dearer by the day than the current one, or has more ' +
     'of any quota, holds from then on, and what is left of the current one goes over to it as time. ' +
     'Any other begins when the current one ends (`next`), which then renews no more; while one ' +
-    'waits, another is refused.',
+    'waits, another is refused. So does the same plan once its price or quotas have changed.',
   errors: ['plan_not_found', 'plan_audience_mismatch', 'already_subscribed', 'wallet_insufficient'],
   idempotent: true,
   request: body(z.strictObject({ planId: z.uuid(), payWith })),
