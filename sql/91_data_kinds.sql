@@ -172,13 +172,19 @@ from (values
   ('listing_restored', null,
     'رُفع الإيقاف عن إعلانك', 'عاد «{titleAr}» إلى إعلاناتك كما كان',
     'Your listing is back', '“{titleEn}” is back among your listings as it was'),
+  ('listings_hidden', '$.count == 1',
+    'إعلان لم يعد معروضاً',
+    'أوقفنا عرض أحد إعلاناتك لأن باقتك لا تتسع له. يعود تلقائياً إذا اشتركت في باقة تتسع له خلال 90 يوماً',
+    'A listing is no longer shown',
+    'We paused one of your listings, for which your plan has no room. It comes back by itself if you buy '
+      'a plan with room within 90 days'),
   ('listings_hidden', null,
     'إعلانات لم تعد معروضة',
-    'أوقفنا عرض {count|إعلان واحد|إعلانين|إعلانات|إعلاناً} لأن باقتك لا تتسع لها. تعود تلقائياً إذا اشتركت في باقة '
+    'أوقفنا عرض {count|إعلان|إعلانين|إعلانات|إعلاناً} لأن باقتك لا تتسع لها. تعود تلقائياً إذا اشتركت في باقة '
       'تتسع لها خلال 90 يوماً',
     'Listings are no longer shown',
-    'We paused {count|one listing|listings} for which your plan has no room. They come back by themselves '
-      'if you buy a plan with room within 90 days'),
+    'We paused {count} listings for which your plan has no room. They come back by themselves if you buy '
+      'a plan with room within 90 days'),
   ('listings_back', null,
     'إعلاناتك عادت للعرض', 'أعدنا عرض {count|إعلان واحد|إعلانين|إعلانات|إعلاناً} بعد الاشتراك في الباقة',
     'Your listings are back', 'With your plan, {count|one listing is|listings are} shown again'),

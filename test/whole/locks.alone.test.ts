@@ -105,6 +105,8 @@ test('jobs and concurrent requests of people never deadlock', async () => {
         `update public.accounts set status = 'suspended', suspended_until = now() where id = $1`,
         [one.id],
       ),
+    ({ one }) =>
+      database().query(`update public.accounts set status = 'banned' where id = $1`, [one.id]),
     ({ one, other }) =>
       database().query(
         `update public.subscriptions set starts_at = now() - interval '40 days', ends_at = now()
