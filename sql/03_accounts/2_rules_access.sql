@@ -63,12 +63,12 @@ begin
     join public.accounts on accounts.id = identities.account_id
     where identities.id = is_in_order.identity_id and identities.status = 'active'
       and identities.stopped_at is null
-      and private.may_act(accounts) and accounts.delete_at is null
+      and private.may_act(accounts)
   );
 end
 $$;
 comment on function private.is_in_order is
-  'Whether jobs may act for an identity: it may act itself, and no deletion is requested.';
+  'Whether jobs may act for an identity: it may act itself, and its plan and listings do not stand still.';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable

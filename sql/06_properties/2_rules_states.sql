@@ -124,10 +124,11 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause.
+    -- The end of a pause adds the whole pause; while the owner is stopped, the end of that adds it.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
-      new.expires_at := new.expires_at + (now() - old.suspended_at);
+      new.expires_at := new.expires_at + greatest(interval '0',
+        private.plan_clock(new.owner_identity_id) - old.suspended_at);
     end if;
   end if;
   new.was_closed := new.status in ('sold', 'rented', 'exchanged')

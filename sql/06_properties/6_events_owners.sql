@@ -76,12 +76,14 @@ create function private.return_listing_time() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The end of a pause adds the time since the listing was paused.
+  -- The end of a pause, or of a suspension of the listing, adds the time since that began.
   update public.properties
-  set expires_at = properties.expires_at + (coalesce(properties.paused_at, now()) - old.stopped_at),
+  set expires_at = properties.expires_at
+        + (coalesce(properties.paused_at, properties.suspended_at, now()) - old.stopped_at),
       version = properties.version + 1
-  where properties.owner_identity_id = new.id and properties.status in ('active', 'paused')
-    and coalesce(properties.paused_at, now()) > old.stopped_at;
+  where properties.owner_identity_id = new.id
+    and properties.status in ('active', 'paused', 'suspended')
+    and coalesce(properties.paused_at, properties.suspended_at, now()) > old.stopped_at;
   return null;
 end
 $$;
