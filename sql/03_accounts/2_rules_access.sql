@@ -152,6 +152,7 @@ create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    and new.status <> 'deleted' -- its identities are closed next
   )
   execute function private.stop_identities();
 

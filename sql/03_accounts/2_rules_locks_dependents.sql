@@ -91,7 +91,8 @@ create trigger accounts_take_what_follows
   for each row when (
     (old.status, old.suspended_until, old.delete_at is null)
       is distinct from (new.status, new.suspended_until, new.delete_at is null)
-    and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
+    and (old.status in ('suspended', 'banned')
+      or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
     or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )

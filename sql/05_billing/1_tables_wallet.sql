@@ -48,8 +48,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity, or '
-  'for a banned account an id of its own.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts, or an id of its own where a '
+  'wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (

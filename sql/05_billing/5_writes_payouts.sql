@@ -79,11 +79,11 @@ begin
     given_up := given_up - part;
     if part > 0 then
       perform private.move_money(wallet.id, private.system_account('adjustments'), part,
-        'forfeit', 'forfeit', wallet.identity_id);
+        'forfeit', 'forfeit', gen_random_uuid());
     end if;
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
-        wallet.balance - part, 'payout', 'payout', wallet.identity_id);
+        wallet.balance - part, 'payout', 'payout', gen_random_uuid());
       perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part,
         case when identity_id is null then 'account deleted' else 'identity closed' end);
     end if;

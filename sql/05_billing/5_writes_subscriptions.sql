@@ -206,7 +206,12 @@ begin
   perform private.lock_owner(owner_id);
   perform private.lock_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
-  where subscriptions.id = end_subscription.subscription_id
+  where (
+      subscriptions.id = end_subscription.subscription_id
+      -- What is paid in advance does not begin for who loses the plan.
+      or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
+        and private.loses_plan(owner_id)
+    )
     and subscriptions.status in ('active', 'next')
     and (end_subscription.status <> 'expired'
       or subscriptions.ends_at <= private.plan_clock(owner_id)

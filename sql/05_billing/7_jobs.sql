@@ -163,22 +163,27 @@ create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    select subscriptions.id::text from public.subscriptions
-    join public.plans on plans.id = subscriptions.plan_id
-    where subscriptions.status = 'active'
-      and subscriptions.ends_at between now() and now() + interval '30 days'
-      and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
-      and (
-        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
-        or private.ends_unrenewed(subscriptions, plans)
-      )
-      and not exists (
-        select from public.subscriptions as next
-        where next.identity_id = subscriptions.identity_id and next.status = 'next'
-      )
-      and private.is_in_order(subscriptions.identity_id)
-      and not private.failed_recently('remind_of_plan', subscriptions.id::text)
-    order by subscriptions.ends_at
+    with due as materialized ( -- few, so that the functions below are called for few
+      select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.status = 'active'
+        and (subscriptions.reminded_at is null or subscriptions.renews)
+        and subscriptions.ends_at between now() and now() + interval '30 days'
+        and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
+        and (
+          subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
+          or private.ends_unrenewed(subscriptions, plans)
+        )
+        and not exists (
+          select from public.subscriptions as next
+          where next.identity_id = subscriptions.identity_id and next.status = 'next'
+        )
+    )
+    select due.id::text from due
+    where private.is_in_order(due.identity_id)
+      and not private.failed_recently('remind_of_plan', due.id::text)
+    order by due.ends_at
     limit 100
   ), true)
 $$;
@@ -266,9 +271,12 @@ as $$
       union
       select subscriptions.id, subscriptions.ends_at
       from public.identities
+      join public.accounts on accounts.id = identities.account_id
       join public.subscriptions
         on subscriptions.identity_id = identities.id and subscriptions.status = 'active'
-      where identities.stopped_at is not null and private.loses_plan(identities.id)
+      where identities.stopped_at is not null and (
+        accounts.status = 'banned' or identities.stopped_at <= now() - interval '180 days'
+      )
     ) as due
     where not private.failed_recently('downgrade_plan', due.id::text)
     order by due.ends_at

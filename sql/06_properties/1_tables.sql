@@ -136,7 +136,8 @@ create table public.properties (
     case status when 'paused' then paused_at is not null when 'active' then paused_at is null
       else true end
   ),
-  constraint properties_paused_alone_says_why check (pause_reason is null or status = 'paused'),
+  constraint properties_paused_alone_says_why
+    check (pause_reason is null or status in ('paused', 'suspended')),
   constraint properties_closed_say_when check (
     case
       when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0

@@ -135,7 +135,7 @@ begin
     or new.was_closed and new.status <> 'active';
   new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
-  if new.status <> 'paused' then
+  if new.status not in ('paused', 'suspended') then
     new.pause_reason := null;
   end if;
 

@@ -161,7 +161,8 @@ begin
           case when private.may_see(properties, null) then
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
-          case when own.is_mine then properties.pause_reason end as "pauseReason",
+          case when own.is_mine and properties.status = 'paused'
+            then properties.pause_reason end as "pauseReason",
           case when own.is_mine is not true then null
             when properties.status = 'suspended' then 'administrator'
             when not properties.owner_active then (

@@ -27,7 +27,7 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      back := back + 1;
+      back := back + (property.status = 'active')::integer; -- or it waits for its approval
     exception
       when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
     end;

@@ -59,14 +59,16 @@ begin
     where reports.reported_identity_id = identity.id and reports.status = 'open'
   ) then
     perform private.refuse(409, 'status_transition_invalid');
-  elsif identity.status <> 'closing' then
-    perform private.refuse_obligations(account.id, money, identity.id);
-    update public.identities
-    set status = 'closing', closes_from = identity.status, close_at = now() + interval '14 days',
-        money_at_close = request_closing.money
-    where identities.id = identity.id
-    returning * into identity;
   end if;
+  -- Asked for again, it keeps its date; what is to be done with the money may be said anew.
+  money := coalesce(money, identity.money_at_close);
+  perform private.refuse_obligations(account.id, money, identity.id);
+  update public.identities
+  set status = 'closing', closes_from = coalesce(identity.closes_from, identity.status),
+      close_at = coalesce(identity.close_at, now() + interval '14 days'),
+      money_at_close = request_closing.money
+  where identities.id = identity.id
+  returning * into identity;
   return jsonb_build_object('closeAt', identity.close_at, 'loses', (
     select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
     from public.subscriptions

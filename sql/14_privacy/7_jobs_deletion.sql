@@ -87,43 +87,74 @@ $$;
 comment on function private.close_due_identities is
   'Job: closes companies and offices whose owners asked for it 14 days ago.';
 
-create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
+create function private.stopped_deletions()
+  returns table (subject_id text, account_id uuid, due_at timestamptz, owed text[])
+  language sql stable
+  security definer -- reads accounts and identities of others
+  rows 10
+  set search_path = ''
+as $$
+  select due.* from (
+    select accounts.id::text, accounts.id, accounts.delete_at,
+      private.obligations(accounts.id, accounts.money_at_deletion)
+    from public.accounts where accounts.delete_at <= now()
+    union all
+    select identities.id::text, identities.account_id, identities.close_at,
+      private.obligations(identities.account_id, identities.money_at_close, identities.id)
+    from public.identities where identities.close_at <= now()
+  ) as due (subject_id, account_id, due_at, owed)
+  where due.owed <> '{}'
+$$;
+comment on function private.stopped_deletions is
+  'Accounts whose deletion, and identities whose closing, is due and stopped by money or an auction.';
+
+create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
 as $$
 declare
-  owed text[];
-  due timestamptz;
-  money text;
+  stopped record;
   is_notified boolean;
 begin
-  select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
-  where accounts.id = notify_of_stopped_deletion.account_id
+  select * into stopped from private.stopped_deletions() as stopped
+  where stopped.subject_id = notify_of_stopped_deletion.subject_id;
+  perform from public.accounts where accounts.id = stopped.account_id
   for no key update skip locked;
-  owed := private.obligations(account_id, money);
-  if due is null or owed = '{}' then
+  if not found then
     return false;
   end if;
   -- The owner was notified already if an admin settled the alarm or another run raised it.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
-      and alarms.subject_id = notify_of_stopped_deletion.account_id::text
-      and alarms.raised_at >= due
+      and alarms.subject_id = stopped.subject_id and alarms.raised_at >= stopped.due_at
       and alarms.settled_note is distinct from 'nothing stops it any more'
   );
-  perform private.raise_alarm('deletion_stopped', account_id::text,
-    jsonb_build_object('obligations', owed, 'deleteAt', due));
+  perform private.raise_alarm('deletion_stopped', stopped.subject_id,
+    jsonb_build_object('obligations', stopped.owed, 'deleteAt', stopped.due_at));
   if is_notified then
     return true;
   end if;
-  perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
+  if stopped.subject_id <> stopped.account_id::text then
+    perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
+      'titleAr', 'لم تُغلق صفحتك',
+      'bodyAr', case when 'money' = any (stopped.owed)
+        then 'وصل مبلغ إلى محفظتها بعد أن طلبت إغلاقها. اطلب الإغلاق من جديد واختر ما يُفعل بالمبلغ'
+        else 'لها مزاد لم ينتهِ بعد. تُغلق بعد انتهائه' end,
+      'titleEn', 'Your page was not closed',
+      'bodyEn', case when 'money' = any (stopped.owed)
+        then 'Money came to its wallet after you had asked for the closing. Ask for it again and say '
+          'what is to be done with the money'
+        else 'It has an auction that is not over. It is closed after that' end));
+    return true;
+  end if;
+  perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
     'titleAr', 'لم يُحذف حسابك',
-    'bodyAr', case when 'money' = any (owed)
+    'bodyAr', case when 'money' = any (stopped.owed)
       then 'وصل مبلغ إلى محفظتك بعد أن طلبت حذف حسابك. اصرفه أو راسل الدعم لاسترداده، ثم اطلب الحذف '
         'من جديد'
       else 'لديك مزاد لم ينتهِ بعد. اطلب الحذف من جديد بعد انتهائه' end,
     'titleEn', 'Your account was not deleted',
-    'bodyEn', case when 'money' = any (owed)
+    'bodyEn', case when 'money' = any (stopped.owed)
       then 'Money came to your wallet after you had asked for the deletion. Spend it or ask '
         'support to refund it, then ask for the deletion again'
       else 'You have an auction that is not over. Ask for the deletion again after it' end));
@@ -137,28 +168,24 @@ as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
   where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
-    select from public.accounts
-    where accounts.id::text = alarms.subject_id
-      and accounts.delete_at <= now()
-      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
+    select from private.stopped_deletions() as stopped where stopped.subject_id = alarms.subject_id
   );
   return private.for_each('notify_of_stopped_deletion', array(
-    select accounts.id::text from public.accounts
-    where accounts.delete_at <= now()
-      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
-      and not exists (
+    select stopped.subject_id from private.stopped_deletions() as stopped
+    where not exists (
         select from private.alarms
-        where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
+        where alarms.kind = 'deletion_stopped' and alarms.subject_id = stopped.subject_id
           and alarms.settled_at is null
       )
-      and not private.failed_recently('notify_of_stopped_deletion', accounts.id::text)
-    order by accounts.delete_at
+      and not private.failed_recently('notify_of_stopped_deletion', stopped.subject_id)
+    order by stopped.due_at
     limit 100
   ));
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
+  'Job: notifies the admins and the owner, once, of each deletion or closing that money or an auction '
+  'stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql set search_path = ''

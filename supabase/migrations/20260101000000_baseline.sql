@@ -2669,6 +2669,7 @@ create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    and new.status <> 'deleted' -- its identities are closed next
   )
   execute function private.stop_identities();
 
@@ -3561,7 +3562,8 @@ create trigger accounts_take_what_follows
   for each row when (
     (old.status, old.suspended_until, old.delete_at is null)
       is distinct from (new.status, new.suspended_until, new.delete_at is null)
-    and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
+    and (old.status in ('suspended', 'banned')
+      or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
     or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
   )
@@ -8822,8 +8824,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts or the emptied identity, or '
-  'for a banned account an id of its own.';
+  'The id of the cause; for a forfeit or payout, a row of wallet_payouts, or an id of its own where a '
+  'wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -10734,11 +10736,11 @@ begin
     given_up := given_up - part;
     if part > 0 then
       perform private.move_money(wallet.id, private.system_account('adjustments'), part,
-        'forfeit', 'forfeit', wallet.identity_id);
+        'forfeit', 'forfeit', gen_random_uuid());
     end if;
     if wallet.balance > part then
       perform private.move_money(wallet.id, private.system_account('payouts'),
-        wallet.balance - part, 'payout', 'payout', wallet.identity_id);
+        wallet.balance - part, 'payout', 'payout', gen_random_uuid());
       perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part,
         case when identity_id is null then 'account deleted' else 'identity closed' end);
     end if;
@@ -11759,7 +11761,12 @@ begin
   perform private.lock_owner(owner_id);
   perform private.lock_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
-  where subscriptions.id = end_subscription.subscription_id
+  where (
+      subscriptions.id = end_subscription.subscription_id
+      -- What is paid in advance does not begin for who loses the plan.
+      or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
+        and private.loses_plan(owner_id)
+    )
     and subscriptions.status in ('active', 'next')
     and (end_subscription.status <> 'expired'
       or subscriptions.ends_at <= private.plan_clock(owner_id)
@@ -11964,8 +11971,24 @@ begin
   update public.subscriptions
   set starts_at = subscriptions.starts_at
         + case subscriptions.status when 'next' then lost else interval '0' end,
-      ends_at = subscriptions.ends_at + lost, reminded_at = null
+      ends_at = subscriptions.ends_at + lost,
+      -- An invoice that has expired meanwhile is issued anew with a reminder.
+      reminded_at = case when subscriptions.ends_at > now()
+        and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
+  -- A banned account is told nothing, so what the end of its plan hid is told now.
+  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
+    jsonb_build_object('reason', 'plan', 'count', hidden.count))
+  from (
+    select count(*) from public.properties
+    where properties.owner_identity_id = new.id and properties.status = 'paused'
+      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
+  ) as hidden
+  where hidden.count > 0 and not exists (
+    select from public.notifications
+    where notifications.account_id = new.account_id and notifications.identity_id = new.id
+      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
+  );
   return null;
 end
 $$;
@@ -12146,22 +12169,27 @@ create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    select subscriptions.id::text from public.subscriptions
-    join public.plans on plans.id = subscriptions.plan_id
-    where subscriptions.status = 'active'
-      and subscriptions.ends_at between now() and now() + interval '30 days'
-      and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
-      and (
-        subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
-        or private.ends_unrenewed(subscriptions, plans)
-      )
-      and not exists (
-        select from public.subscriptions as next
-        where next.identity_id = subscriptions.identity_id and next.status = 'next'
-      )
-      and private.is_in_order(subscriptions.identity_id)
-      and not private.failed_recently('remind_of_plan', subscriptions.id::text)
-    order by subscriptions.ends_at
+    with due as materialized ( -- few, so that the functions below are called for few
+      select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.status = 'active'
+        and (subscriptions.reminded_at is null or subscriptions.renews)
+        and subscriptions.ends_at between now() and now() + interval '30 days'
+        and (not plans.on_sale or subscriptions.ends_at <= now() + interval '7 days')
+        and (
+          subscriptions.reminded_at is null and subscriptions.ends_at <= now() + interval '7 days'
+          or private.ends_unrenewed(subscriptions, plans)
+        )
+        and not exists (
+          select from public.subscriptions as next
+          where next.identity_id = subscriptions.identity_id and next.status = 'next'
+        )
+    )
+    select due.id::text from due
+    where private.is_in_order(due.identity_id)
+      and not private.failed_recently('remind_of_plan', due.id::text)
+    order by due.ends_at
     limit 100
   ), true)
 $$;
@@ -12249,9 +12277,12 @@ as $$
       union
       select subscriptions.id, subscriptions.ends_at
       from public.identities
+      join public.accounts on accounts.id = identities.account_id
       join public.subscriptions
         on subscriptions.identity_id = identities.id and subscriptions.status = 'active'
-      where identities.stopped_at is not null and private.loses_plan(identities.id)
+      where identities.stopped_at is not null and (
+        accounts.status = 'banned' or identities.stopped_at <= now() - interval '180 days'
+      )
     ) as due
     where not private.failed_recently('downgrade_plan', due.id::text)
     order by due.ends_at
@@ -12513,7 +12544,8 @@ create table public.properties (
     case status when 'paused' then paused_at is not null when 'active' then paused_at is null
       else true end
   ),
-  constraint properties_paused_alone_says_why check (pause_reason is null or status = 'paused'),
+  constraint properties_paused_alone_says_why
+    check (pause_reason is null or status in ('paused', 'suspended')),
   constraint properties_closed_say_when check (
     case
       when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0
@@ -14059,7 +14091,7 @@ begin
     or new.was_closed and new.status <> 'active';
   new.suspended_at := case new.status when 'suspended' then coalesce(new.suspended_at, now()) end;
 
-  if new.status <> 'paused' then
+  if new.status not in ('paused', 'suspended') then
     new.pause_reason := null;
   end if;
 
@@ -14612,7 +14644,8 @@ begin
           case when private.may_see(properties, null) then
             private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
-          case when own.is_mine then properties.pause_reason end as "pauseReason",
+          case when own.is_mine and properties.status = 'paused'
+            then properties.pause_reason end as "pauseReason",
           case when own.is_mine is not true then null
             when properties.status = 'suspended' then 'administrator'
             when not properties.owner_active then (
@@ -16585,7 +16618,7 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      back := back + 1;
+      back := back + (property.status = 'active')::integer; -- or it waits for its approval
     exception
       when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
     end;
@@ -34627,14 +34660,16 @@ begin
     where reports.reported_identity_id = identity.id and reports.status = 'open'
   ) then
     perform private.refuse(409, 'status_transition_invalid');
-  elsif identity.status <> 'closing' then
-    perform private.refuse_obligations(account.id, money, identity.id);
-    update public.identities
-    set status = 'closing', closes_from = identity.status, close_at = now() + interval '14 days',
-        money_at_close = request_closing.money
-    where identities.id = identity.id
-    returning * into identity;
   end if;
+  -- Asked for again, it keeps its date; what is to be done with the money may be said anew.
+  money := coalesce(money, identity.money_at_close);
+  perform private.refuse_obligations(account.id, money, identity.id);
+  update public.identities
+  set status = 'closing', closes_from = coalesce(identity.closes_from, identity.status),
+      close_at = coalesce(identity.close_at, now() + interval '14 days'),
+      money_at_close = request_closing.money
+  where identities.id = identity.id
+  returning * into identity;
   return jsonb_build_object('closeAt', identity.close_at, 'loses', (
     select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
     from public.subscriptions
@@ -34832,43 +34867,74 @@ $$;
 comment on function private.close_due_identities is
   'Job: closes companies and offices whose owners asked for it 14 days ago.';
 
-create function private.notify_of_stopped_deletion(account_id uuid) returns boolean
+create function private.stopped_deletions()
+  returns table (subject_id text, account_id uuid, due_at timestamptz, owed text[])
+  language sql stable
+  security definer -- reads accounts and identities of others
+  rows 10
+  set search_path = ''
+as $$
+  select due.* from (
+    select accounts.id::text, accounts.id, accounts.delete_at,
+      private.obligations(accounts.id, accounts.money_at_deletion)
+    from public.accounts where accounts.delete_at <= now()
+    union all
+    select identities.id::text, identities.account_id, identities.close_at,
+      private.obligations(identities.account_id, identities.money_at_close, identities.id)
+    from public.identities where identities.close_at <= now()
+  ) as due (subject_id, account_id, due_at, owed)
+  where due.owed <> '{}'
+$$;
+comment on function private.stopped_deletions is
+  'Accounts whose deletion, and identities whose closing, is due and stopped by money or an auction.';
+
+create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
 as $$
 declare
-  owed text[];
-  due timestamptz;
-  money text;
+  stopped record;
   is_notified boolean;
 begin
-  select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
-  where accounts.id = notify_of_stopped_deletion.account_id
+  select * into stopped from private.stopped_deletions() as stopped
+  where stopped.subject_id = notify_of_stopped_deletion.subject_id;
+  perform from public.accounts where accounts.id = stopped.account_id
   for no key update skip locked;
-  owed := private.obligations(account_id, money);
-  if due is null or owed = '{}' then
+  if not found then
     return false;
   end if;
   -- The owner was notified already if an admin settled the alarm or another run raised it.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
-      and alarms.subject_id = notify_of_stopped_deletion.account_id::text
-      and alarms.raised_at >= due
+      and alarms.subject_id = stopped.subject_id and alarms.raised_at >= stopped.due_at
       and alarms.settled_note is distinct from 'nothing stops it any more'
   );
-  perform private.raise_alarm('deletion_stopped', account_id::text,
-    jsonb_build_object('obligations', owed, 'deleteAt', due));
+  perform private.raise_alarm('deletion_stopped', stopped.subject_id,
+    jsonb_build_object('obligations', stopped.owed, 'deleteAt', stopped.due_at));
   if is_notified then
     return true;
   end if;
-  perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
+  if stopped.subject_id <> stopped.account_id::text then
+    perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
+      'titleAr', 'لم تُغلق صفحتك',
+      'bodyAr', case when 'money' = any (stopped.owed)
+        then 'وصل مبلغ إلى محفظتها بعد أن طلبت إغلاقها. اطلب الإغلاق من جديد واختر ما يُفعل بالمبلغ'
+        else 'لها مزاد لم ينتهِ بعد. تُغلق بعد انتهائه' end,
+      'titleEn', 'Your page was not closed',
+      'bodyEn', case when 'money' = any (stopped.owed)
+        then 'Money came to its wallet after you had asked for the closing. Ask for it again and say '
+          'what is to be done with the money'
+        else 'It has an auction that is not over. It is closed after that' end));
+    return true;
+  end if;
+  perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
     'titleAr', 'لم يُحذف حسابك',
-    'bodyAr', case when 'money' = any (owed)
+    'bodyAr', case when 'money' = any (stopped.owed)
       then 'وصل مبلغ إلى محفظتك بعد أن طلبت حذف حسابك. اصرفه أو راسل الدعم لاسترداده، ثم اطلب الحذف '
         'من جديد'
       else 'لديك مزاد لم ينتهِ بعد. اطلب الحذف من جديد بعد انتهائه' end,
     'titleEn', 'Your account was not deleted',
-    'bodyEn', case when 'money' = any (owed)
+    'bodyEn', case when 'money' = any (stopped.owed)
       then 'Money came to your wallet after you had asked for the deletion. Spend it or ask '
         'support to refund it, then ask for the deletion again'
       else 'You have an auction that is not over. Ask for the deletion again after it' end));
@@ -34882,28 +34948,24 @@ as $$
 begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
   where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
-    select from public.accounts
-    where accounts.id::text = alarms.subject_id
-      and accounts.delete_at <= now()
-      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
+    select from private.stopped_deletions() as stopped where stopped.subject_id = alarms.subject_id
   );
   return private.for_each('notify_of_stopped_deletion', array(
-    select accounts.id::text from public.accounts
-    where accounts.delete_at <= now()
-      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
-      and not exists (
+    select stopped.subject_id from private.stopped_deletions() as stopped
+    where not exists (
         select from private.alarms
-        where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
+        where alarms.kind = 'deletion_stopped' and alarms.subject_id = stopped.subject_id
           and alarms.settled_at is null
       )
-      and not private.failed_recently('notify_of_stopped_deletion', accounts.id::text)
-    order by accounts.delete_at
+      and not private.failed_recently('notify_of_stopped_deletion', stopped.subject_id)
+    order by stopped.due_at
     limit 100
   ));
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies the admins and the owner, once, of each deletion that money or an auction stops.';
+  'Job: notifies the admins and the owner, once, of each deletion or closing that money or an auction '
+  'stops.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql set search_path = ''

@@ -71,10 +71,13 @@ async function whereMoneyIs({ id }: Person) {
        (select coalesce(sum(entries.amount), 0)
         from public.wallet_entries as entries
         join public.wallet_transfers as transfers on transfers.id = entries.transfer_id
-        where entries.wallet_id = private.system_account('payouts') and transfers.source_id in (
-          select id from public.identities where account_id = $1
-          union select id from public.wallet_payouts where account_id = $1
-        )) as payouts`,
+        where entries.wallet_id = private.system_account('payouts') and (
+          transfers.source_id in (select id from public.wallet_payouts where account_id = $1)
+          or transfers.id in (
+            select transfer_id from public.wallet_entries
+            join public.wallets on wallets.id = wallet_id
+            join public.identities on identities.id = identity_id where account_id = $1
+          ))) as payouts`,
     [id],
   )
   return { wallets: Number(found.wallets), payouts: Number(found.payouts) }
@@ -211,10 +214,11 @@ test('what is given up stays here, and what is above 20.000 by then does not', a
   expect(rest.phone).toContain(phone.slice(-8))
   expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 3 })
   const { rows: [{ forfeited }] } = await query(
-    `select sum(entries.amount) as forfeited from public.wallet_transfers as transfers
-     join public.wallet_entries as entries on entries.transfer_id = transfers.id
-     where transfers.kind = 'forfeit' and entries.amount > 0 and transfers.source_id in (
-       select identities.id from public.identities where account_id = $1)`,
+    `select -sum(amount) as forfeited from public.wallet_entries
+     join public.wallet_transfers on wallet_transfers.id = transfer_id
+     join public.wallets on wallets.id = wallet_id
+     join public.identities on identities.id = identity_id
+     where wallet_transfers.kind = 'forfeit' and account_id = $1`,
     [person.id],
   )
   expect(Number(forfeited)).toBe(20)
