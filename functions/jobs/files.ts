@@ -29,8 +29,13 @@ export async function moveSuspendedFiles(): Promise<number> {
   for (const end = Date.now() + 20_000;;) {
     const due: Move[] = await backend<Move[]>('files_to_move', { attempted })
     if (!due.length || Date.now() > end) return all
-    for (const { from, to, name } of due) if (await moveFile(from, to, name)) all++
-    attempted = due
+    attempted = []
+    while (attempted.length < due.length && Date.now() < end) {
+      const some = due.slice(attempted.length, attempted.length + 10)
+      const moved = await Promise.all(some.map(({ from, to, name }) => moveFile(from, to, name)))
+      all += moved.filter(Boolean).length
+      attempted.push(...some)
+    }
   }
 }
 

@@ -46,7 +46,8 @@ begin
     perform private.refuse_by_hand(
       'A person''s own identity has no licence to be seen: it is active or suspended.');
   end if;
-  if new.status not in ('rejected', 'suspended') then
+  if new.status not in ('rejected', 'suspended')
+    and (old.status = 'suspended' or new.status not in ('expired', 'closing')) then
     new.status_reason := null;
   end if;
   if new.status <> 'closing' then

@@ -72,7 +72,7 @@ begin
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
       -- A decision about the identity shortens this.
-      and documents.kept_until >= documents.created_at + interval '180 days'
+      and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;

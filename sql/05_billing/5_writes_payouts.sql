@@ -54,6 +54,19 @@ comment on function private.return_to_payments is
   'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
   'about the rest.';
 
+create function private.chargeable_until(account_id uuid) returns timestamptz
+  language sql stable
+  security definer -- reads payments of an account that its caller has locked
+  set search_path = ''
+as $$
+  select max(payments.captured_at) + interval '120 days'
+  from public.payments
+  join public.invoices on invoices.id = payments.invoice_id
+  where invoices.account_id = chargeable_until.account_id
+$$;
+comment on function private.chargeable_until is
+  'Until when the newest payment of an account may still be charged back: 120 days.';
+
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
   language plpgsql
@@ -85,7 +98,8 @@ begin
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', gen_random_uuid());
       perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part,
-        case when identity_id is null then 'account deleted' else 'identity closed' end);
+        case when identity_id is null then 'account deleted' else 'identity closed' end,
+        case when account.status = 'banned' then private.chargeable_until(account.id) end);
     end if;
   end loop;
 end
@@ -117,11 +131,6 @@ create function private.empty_banned_wallets(account public.accounts) returns vo
   set search_path = ''
 as $$
 declare
-  newest constant timestamptz := (
-    select max(payments.captured_at) from public.payments
-    join public.invoices on invoices.id = payments.invoice_id
-    where invoices.account_id = account.id
-  );
   wallet record;
 begin
   for wallet in
@@ -135,7 +144,7 @@ begin
     perform private.move_money(wallet.id, private.system_account('payouts'), wallet.balance,
       'payout', 'payout', gen_random_uuid());
     perform private.return_to_payments(account, wallet.identity_id, wallet.balance,
-      'account banned', newest + interval '120 days');
+      'account banned', private.chargeable_until(account.id));
   end loop;
 end
 $$;

@@ -15,19 +15,6 @@ begin
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
-  -- A banned account is told nothing, so what the end of its plan hid is told now.
-  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
-    jsonb_build_object('reason', 'plan', 'count', hidden.count))
-  from (
-    select count(*) from public.properties
-    where properties.owner_identity_id = new.id and properties.status = 'paused'
-      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
-  ) as hidden
-  where hidden.count > 0 and not exists (
-    select from public.notifications
-    where notifications.account_id = new.account_id and notifications.identity_id = new.id
-      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
-  );
   return null;
 end
 $$;

@@ -78,7 +78,9 @@ begin
     -- The length of the pause is added to expires_at.
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
-    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
+    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
+      -- One that was active before it had to wait for its approval keeps its time.
+      and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
       days => (private.plan_of(listing.owner_identity_id)).listing_days);

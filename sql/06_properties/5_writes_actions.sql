@@ -38,7 +38,8 @@ begin
       if property.status = 'active' then
         makes_active := false; -- it is listed and counted already
         property.confirmed_at := now();
-        property.expires_at := greatest(property.expires_at, now()) + make_interval(
+        property.expires_at := greatest(
+          property.expires_at, private.plan_clock(property.owner_identity_id)) + make_interval(
           days => (private.plan_of(property.owner_identity_id)).listing_days);
       end if;
       property.status := 'active';

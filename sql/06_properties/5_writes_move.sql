@@ -10,7 +10,7 @@ declare
     select from public.organisations
     where organisations.identity_id = receiver.id and organisations.verified
   );
-  allowed constant integer := (private.plan_of(receiver.id)).active_listings;
+  allowed integer;
   used integer;
   active bigint;
   drafts bigint;
@@ -39,6 +39,7 @@ begin
       perform private.refuse_action(property);
     end if;
   end loop;
+  allowed := (private.plan_of(receiver.id)).active_listings;
   used := private.listings_used(receiver.id);
   if active > 0 and used + active > allowed then
     perform private.refuse(402, 'quota_exceeded',

@@ -108,7 +108,7 @@ create index search_documents_cell_newest_idx
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
-    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+    floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.

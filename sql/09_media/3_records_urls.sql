@@ -8,6 +8,25 @@ begin
 end
 $$;
 
+create function private.home_bucket(picture public.media) returns text
+  language plpgsql stable
+  security definer -- reads pages of everybody
+  set search_path = ''
+as $$
+begin
+  return case when picture.use = 'listing' or exists (
+      -- A page may use a picture that was uploaded for listings.
+      select from public.identities
+      left join public.organisations on organisations.identity_id = identities.id
+      where identities.id = picture.identity_id
+        and position('/listings/' || picture.name in concat_ws(' ',
+          identities.avatar_url, organisations.logo_url, organisations.cover_url)) > 0
+    ) then 'listings' else 'avatars' end;
+end
+$$;
+comment on function private.home_bucket is
+  'The bucket of the URL of a picture that a listing, person or page uses, wherever its file is now.';
+
 create function private.set_files_url(url text) returns void
   language plpgsql
   security definer -- writes a setting, and URLs in everybody's rows

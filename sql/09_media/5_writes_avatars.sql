@@ -34,7 +34,9 @@ begin
         position = null
     where media.id = picture.id;
   end if;
-  return private.media_url(picture.bucket, picture.name);
+  return private.media_url(
+    case picture.bucket when 'suspended' then private.home_bucket(picture) else picture.bucket end,
+    picture.name);
 end
 $$;
 comment on function private.use_picture is

@@ -16,7 +16,7 @@ create trigger identities_keep_documents_a_while
   after update of status, pending_changes on public.identities
   for each row when (
     new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
-    or new.pending_changes is null and old.pending_changes is not null
+    or new.pending_changes is null and old.pending_changes is not null and new.status <> 'closing'
   )
   execute function private.on_documents_decided();
 

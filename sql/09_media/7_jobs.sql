@@ -213,6 +213,7 @@ begin
         on media.bucket = any ('{avatars,listings,suspended}'::text[]) and media.name = objects.name
       where objects.bucket_id = scan.bucket and objects.name > scan.after_name
         and (last_name is null or objects.name <= last_name)
+        and media.name > scan.after_name and (last_name is null or media.name <= last_name)
         and media.bucket <> scan.bucket
     ));
     with strays as (
@@ -225,6 +226,15 @@ begin
           select from private.file_rows
           where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
+        and not exists ( -- it was moved a moment ago, and its row follows
+          select from public.media
+          where media.bucket = any ('{avatars,listings,suspended}'::text[])
+            and media.name = objects.name
+            and not exists (
+              select from storage.objects as own
+              where own.bucket_id = media.bucket and own.name = media.name
+            )
+        )
       on conflict do nothing
       returning 1
     )
@@ -235,7 +245,9 @@ begin
       and file_rows.discarded_at is null
       and not exists (
         select from storage.objects
-        where objects.bucket_id = file_rows.bucket and objects.name = file_rows.name
+        where objects.name = file_rows.name
+          and (objects.bucket_id = file_rows.bucket
+            or 'documents' not in (objects.bucket_id, file_rows.bucket))
       );
     wrong := wrong + stray + lost;
     scan.files := scan.files + seen;

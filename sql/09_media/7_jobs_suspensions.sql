@@ -18,8 +18,7 @@ begin
       select from public.properties
       where properties.id = picture.property_id and properties.status = 'suspended'
     ) then 'suspended'
-    when picture.use = 'listing' then 'listings'
-    else 'avatars'
+    else private.home_bucket(picture)
   end;
 end
 $$;
@@ -89,8 +88,12 @@ declare
   queued private.file_moves;
   answer json;
 begin
-  if tried <> '{}' and private.follow_moved_files(tried) = 0 then
-    -- Storage moved none of them, so others come first.
+  perform private.follow_moved_files(tried);
+  if tried <> '{}' and not exists (
+    select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
+    join public.media on media.id = file.id and media.bucket = file."to"
+  ) then
+    -- Nobody moved any of them, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -109,7 +112,11 @@ begin
     into answer
     from private.misplaced_files(queued) as media;
     exit when answer is not null and queued.created_at > now() - interval '1 day';
-    answer := null;
+    if answer is not null then
+      perform private.raise_alarm('files_not_moved',
+        coalesce(queued.property_id, queued.identity_id)::text);
+      answer := null;
+    end if;
     delete from private.file_moves where file_moves.id = queued.id;
   end loop;
   return coalesce(answer, '[]');

@@ -11,6 +11,12 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
+    -- A listing that was moved to another identity of its owner leaves its conversations behind.
+    and exists (
+      select from public.participants
+      where participants.conversation_id = conversations.id
+        and participants.identity_id = properties.owner_identity_id
+    )
   on conflict do nothing;
   return null;
 end

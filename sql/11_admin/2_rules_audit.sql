@@ -32,7 +32,9 @@ begin
   if new.action = 'identity.status' then
     -- The page of a closed company or office has no licence any more.
     new.after := new.after || coalesce((
-      select jsonb_build_object('licenceNo', organisations.licence_no) from public.organisations
+      select jsonb_build_object('licenceNo', coalesce(new.after #>> '{approved,licenceNo}',
+        new.after #>> '{refused,licenceNo}', organisations.licence_no))
+      from public.organisations
       where organisations.identity_id = new.target_id
     ), '{}');
   end if;

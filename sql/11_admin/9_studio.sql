@@ -78,10 +78,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         order by claims.holds_licence desc, claiming.created_at)
       from public.organisations as claims
       join public.identities as claiming on claiming.id = claims.identity_id
-      where claims.licence_no
-          = coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+      where coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+          in (claims.licence_no, claiming.pending_changes ->> 'licenceNo')
         and claims.identity_id <> identities.id
-        and (claims.holds_licence or claiming.status = 'pending_verification')
+        and (claims.holds_licence or private.awaits_verification(claiming))
     ) as claims,
     (
       select string_agg(

@@ -9,8 +9,8 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
-      as active
+    identities.status not in ('suspended', 'closing') and private.may_act(accounts)
+      and private.is_proven(accounts) as active
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -42,6 +42,14 @@ create function private.on_author_identity_changed() returns trigger
   set search_path = ''
 as $$
 begin
+  if old.status = 'closing' and new.status = 'closed' then
+    -- Ratings that only the closing has hidden outlive it.
+    update public.reviews set author_active = true
+    from public.accounts
+    where reviews.author_identity_id = new.id and not reviews.author_active
+      and accounts.id = new.account_id and not private.is_locked(accounts)
+      and private.is_proven(accounts);
+  end if;
   perform private.update_reviews_of_author(new.id);
   return null;
 end
@@ -69,7 +77,8 @@ begin
     update public.reviews set author_active = true
     from public.identities
     where reviews.author_account_id = new.id and not reviews.author_active
-      and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
+      and identities.id = reviews.author_identity_id
+      and identities.status not in ('suspended', 'closed')
       and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
     delete from private.closed_licences where closed_licences.account_id = new.id;

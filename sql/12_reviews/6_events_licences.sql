@@ -23,7 +23,7 @@ create trigger identities_leave_their_licence
 comment on trigger identities_leave_their_licence on public.identities is
   'Runs before identities_show_their_organisation, which removes the licence from the page.';
 
-create function private.take_over_reviews() returns trigger
+create function private.take_over_reviews(identity_id uuid) returns void
   language plpgsql
   security definer -- moves reviews by other people
   set search_path = ''
@@ -33,35 +33,63 @@ declare
 begin
   for before_id in
     delete from private.closed_licences as closed
-    using public.organisations
-    where organisations.identity_id = new.id and closed.licence_no = organisations.licence_no
-      and closed.account_id = new.account_id and closed.closed_at > now() - interval '2 years'
+    using public.organisations, public.identities
+    where organisations.identity_id = take_over_reviews.identity_id
+      and identities.id = organisations.identity_id and identities.status = 'active'
+      and closed.licence_no = organisations.licence_no
+      and closed.account_id = identities.account_id
+      and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
     -- They are locked first, because each of them then locks the totals of both identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
-    select notices.author_account_id, new.id, notices.hidden_at
+    select notices.author_account_id, take_over_reviews.identity_id, notices.hidden_at
     from private.review_notices as notices where notices.subject_identity_id = before_id
     on conflict do nothing;
-    update public.reviews set subject_identity_id = new.id
+    update public.reviews set subject_identity_id = take_over_reviews.identity_id
     where reviews.subject_identity_id = before_id and not exists (
       select from public.reviews as newer
       where newer.author_account_id = reviews.author_account_id
-        and newer.subject_identity_id = new.id
+        and newer.subject_identity_id = take_over_reviews.identity_id
     );
   end loop;
-  return null;
 end
 $$;
 comment on function private.take_over_reviews is
   'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
   'verified one of the same account with its licence.';
 
+create function private.on_licence_taken() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.take_over_reviews(organisations.identity_id)
+  from public.identities
+  join public.organisations on organisations.identity_id = identities.id
+  where case tg_table_name
+    when 'identities' then identities.id = (to_jsonb(new) ->> 'id')::uuid
+    when 'organisations' then identities.id = (to_jsonb(new) ->> 'identity_id')::uuid
+    else identities.account_id = (to_jsonb(new) ->> 'account_id')::uuid
+      and organisations.licence_no = to_jsonb(new) ->> 'licence_no' end;
+  return null;
+end
+$$;
+comment on function private.on_licence_taken is
+  'Moves the reviews of a closed identity once a verified one of its account has the licence, '
+  'whichever comes first.';
+
 create trigger identities_take_over_reviews
   after update of status on public.identities
   for each row when (
-    old.status = 'pending_verification' and new.status = 'active' and new.type <> 'individual'
+    old.status <> 'active' and new.status = 'active' and new.type <> 'individual'
   )
-  execute function private.take_over_reviews();
+  execute function private.on_licence_taken();
+create trigger organisations_take_over_reviews
+  after update of licence_no on public.organisations
+  for each row when (new.holds_licence and old.licence_no <> new.licence_no)
+  execute function private.on_licence_taken();
+create trigger closed_licences_go_on
+  after insert on private.closed_licences
+  for each row execute function private.on_licence_taken();

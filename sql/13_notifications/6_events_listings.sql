@@ -41,6 +41,7 @@ create trigger properties_queue_listing_events
   for each row when (
     old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
+      and old.owner_identity_id = new.owner_identity_id
     or old.status in ('paused', 'expired') and new.status in ('sold', 'rented', 'exchanged')
     or old.was_closed and new.status = 'active'
   )

@@ -193,7 +193,7 @@ begin
     return null;
   end if;
   return jsonb_build_object('status', property.status) || case
-    when not private.is_withdrawn(property)
+    when not private.is_withdrawn(property) and private.shown_title(property, null) is not null
       then owner || jsonb_build_object(
         'titleAr', property.title_ar, 'titleEn', property.title_en)
     else '{}' end;

@@ -142,7 +142,8 @@ begin
         'startsAt', subscriptions.starts_at,
         'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with,
-        'renews', subscriptions.renews
+        'renews', subscriptions.renews,
+        'terms', subscriptions.terms
       ) order by subscriptions.starts_at, subscriptions.id), '[]')
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -221,7 +222,11 @@ begin
       ) order by reports.id), '[]')
       from public.reports
       where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null
+        and reports.kept is not null and not exists (
+          select from public.reviews
+          where reports.target_type = 'review' and reviews.id = reports.target_id
+            and reviews.hidden_at is not null
+        )
     )
   );
 end

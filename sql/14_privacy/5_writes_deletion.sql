@@ -54,7 +54,7 @@ begin
     and identities.type <> 'individual' and identities.status <> 'closed';
   if identity.id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif identity.status = 'suspended' or exists (
+  elsif identity.status = 'suspended' or identity.status <> 'closing' and exists (
     select from public.reports
     where reports.reported_identity_id = identity.id and reports.status = 'open'
   ) then
@@ -70,11 +70,13 @@ begin
   where identities.id = identity.id
   returning * into identity;
   return jsonb_build_object('closeAt', identity.close_at, 'loses', (
-    select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
+    select jsonb_build_object(
+      'plan', (array_agg(plans.code order by subscriptions.status))[1],
+      'endsAt', max(subscriptions.ends_at))
     from public.subscriptions
     join public.plans on plans.id = subscriptions.plan_id
-    where subscriptions.identity_id = identity.id and subscriptions.status = 'active'
-    limit 1
+    where subscriptions.identity_id = identity.id and subscriptions.status in ('active', 'next')
+    having count(*) > 0
   ));
 end
 $$;

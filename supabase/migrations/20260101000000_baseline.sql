@@ -3213,7 +3213,8 @@ begin
     perform private.refuse_by_hand(
       'A person''s own identity has no licence to be seen: it is active or suspended.');
   end if;
-  if new.status not in ('rejected', 'suspended') then
+  if new.status not in ('rejected', 'suspended')
+    and (old.status = 'suspended' or new.status not in ('expired', 'closing')) then
     new.status_reason := null;
   end if;
   if new.status <> 'closing' then
@@ -7380,7 +7381,7 @@ begin
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
       -- A decision about the identity shortens this.
-      and documents.kept_until >= documents.created_at + interval '180 days'
+      and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;
@@ -10711,6 +10712,19 @@ comment on function private.return_to_payments is
   'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
   'about the rest.';
 
+create function private.chargeable_until(account_id uuid) returns timestamptz
+  language sql stable
+  security definer -- reads payments of an account that its caller has locked
+  set search_path = ''
+as $$
+  select max(payments.captured_at) + interval '120 days'
+  from public.payments
+  join public.invoices on invoices.id = payments.invoice_id
+  where invoices.account_id = chargeable_until.account_id
+$$;
+comment on function private.chargeable_until is
+  'Until when the newest payment of an account may still be charged back: 120 days.';
+
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
   language plpgsql
@@ -10742,7 +10756,8 @@ begin
       perform private.move_money(wallet.id, private.system_account('payouts'),
         wallet.balance - part, 'payout', 'payout', gen_random_uuid());
       perform private.return_to_payments(account, wallet.identity_id, wallet.balance - part,
-        case when identity_id is null then 'account deleted' else 'identity closed' end);
+        case when identity_id is null then 'account deleted' else 'identity closed' end,
+        case when account.status = 'banned' then private.chargeable_until(account.id) end);
     end if;
   end loop;
 end
@@ -10774,11 +10789,6 @@ create function private.empty_banned_wallets(account public.accounts) returns vo
   set search_path = ''
 as $$
 declare
-  newest constant timestamptz := (
-    select max(payments.captured_at) from public.payments
-    join public.invoices on invoices.id = payments.invoice_id
-    where invoices.account_id = account.id
-  );
   wallet record;
 begin
   for wallet in
@@ -10792,7 +10802,7 @@ begin
     perform private.move_money(wallet.id, private.system_account('payouts'), wallet.balance,
       'payout', 'payout', gen_random_uuid());
     perform private.return_to_payments(account, wallet.identity_id, wallet.balance,
-      'account banned', newest + interval '120 days');
+      'account banned', private.chargeable_until(account.id));
   end loop;
 end
 $$;
@@ -11976,19 +11986,6 @@ begin
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
-  -- A banned account is told nothing, so what the end of its plan hid is told now.
-  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
-    jsonb_build_object('reason', 'plan', 'count', hidden.count))
-  from (
-    select count(*) from public.properties
-    where properties.owner_identity_id = new.id and properties.status = 'paused'
-      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
-  ) as hidden
-  where hidden.count > 0 and not exists (
-    select from public.notifications
-    where notifications.account_id = new.account_id and notifications.identity_id = new.id
-      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
-  );
   return null;
 end
 $$;
@@ -14034,7 +14031,9 @@ begin
     -- The length of the pause is added to expires_at.
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
-    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
+    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
+      -- One that was active before it had to wait for its approval keeps its time.
+      and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
       days => (private.plan_of(listing.owner_identity_id)).listing_days);
@@ -15760,7 +15759,8 @@ begin
       if property.status = 'active' then
         makes_active := false; -- it is listed and counted already
         property.confirmed_at := now();
-        property.expires_at := greatest(property.expires_at, now()) + make_interval(
+        property.expires_at := greatest(
+          property.expires_at, private.plan_clock(property.owner_identity_id)) + make_interval(
           days => (private.plan_of(property.owner_identity_id)).listing_days);
       end if;
       property.status := 'active';
@@ -15824,8 +15824,11 @@ begin
   ));
   property := private.lock_property_for_auction(property_id);
   -- The end of a pause adds its length. The time of a draft begins when it is published.
-  if ends_at > case property.status when 'active' then property.expires_at
-    when 'paused' then property.expires_at + (now() - property.paused_at) end then
+  if ends_at > case property.status
+    when 'active' then property.expires_at
+    when 'paused' then property.expires_at + (now() - property.paused_at)
+    when 'pending_review' then greatest(property.expires_at, now() + make_interval(
+      days => (private.plan_of(property.owner_identity_id)).listing_days)) end then
     perform private.refuse_field('endsAt', 'too_big');
   end if;
 
@@ -16011,7 +16014,7 @@ declare
     select from public.organisations
     where organisations.identity_id = receiver.id and organisations.verified
   );
-  allowed constant integer := (private.plan_of(receiver.id)).active_listings;
+  allowed integer;
   used integer;
   active bigint;
   drafts bigint;
@@ -16040,6 +16043,7 @@ begin
       perform private.refuse_action(property);
     end if;
   end loop;
+  allowed := (private.plan_of(receiver.id)).active_listings;
   used := private.listings_used(receiver.id);
   if active > 0 and used + active > allowed then
     perform private.refuse(402, 'quota_exceeded',
@@ -16497,11 +16501,25 @@ begin
   where properties.owner_identity_id = new.id
     and properties.status in ('active', 'paused', 'suspended')
     and coalesce(properties.paused_at, properties.suspended_at, now()) > old.stopped_at;
+  -- A banned account is told nothing, so what the end of its plan hid is told now.
+  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
+    jsonb_build_object('reason', 'plan', 'count', hidden.count))
+  from (
+    select count(*) from public.properties
+    where properties.owner_identity_id = new.id and properties.status = 'paused'
+      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
+  ) as hidden
+  where hidden.count > 0 and not exists (
+    select from public.notifications
+    where notifications.account_id = new.account_id and notifications.identity_id = new.id
+      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
+  );
   return null;
 end
 $$;
 comment on function private.return_listing_time is
-  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
+  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it, and '
+  'tells its owner what the end of the plan hid meanwhile.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -19294,7 +19312,7 @@ create index search_documents_cell_newest_idx
 -- Facets of many listings are counted among those of one id in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
-    floor_no, plot_position, amenities, lat, lng, published_at, auction_ends_at, property_id)
+    floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
 -- Clusters are counted by a scan of this index alone if the only filter is a type.
@@ -22495,6 +22513,25 @@ begin
 end
 $$;
 
+create function private.home_bucket(picture public.media) returns text
+  language plpgsql stable
+  security definer -- reads pages of everybody
+  set search_path = ''
+as $$
+begin
+  return case when picture.use = 'listing' or exists (
+      -- A page may use a picture that was uploaded for listings.
+      select from public.identities
+      left join public.organisations on organisations.identity_id = identities.id
+      where identities.id = picture.identity_id
+        and position('/listings/' || picture.name in concat_ws(' ',
+          identities.avatar_url, organisations.logo_url, organisations.cover_url)) > 0
+    ) then 'listings' else 'avatars' end;
+end
+$$;
+comment on function private.home_bucket is
+  'The bucket of the URL of a picture that a listing, person or page uses, wherever its file is now.';
+
 create function private.set_files_url(url text) returns void
   language plpgsql
   security definer -- writes a setting, and URLs in everybody's rows
@@ -22625,7 +22662,9 @@ begin
         position = null
     where media.id = picture.id;
   end if;
-  return private.media_url(picture.bucket, picture.name);
+  return private.media_url(
+    case picture.bucket when 'suspended' then private.home_bucket(picture) else picture.bucket end,
+    picture.name);
 end
 $$;
 comment on function private.use_picture is
@@ -23284,6 +23323,11 @@ create function private.on_property_moved() returns trigger
 as $$
 begin
   update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
+  -- The giver may have been suspended a moment ago, and its files may not be back yet.
+  insert into private.file_moves (property_id)
+  select new.id where exists (
+    select from public.media where media.property_id = new.id and media.bucket = 'suspended'
+  );
   return null;
 end
 $$;
@@ -23376,7 +23420,7 @@ create trigger identities_keep_documents_a_while
   after update of status, pending_changes on public.identities
   for each row when (
     new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
-    or new.pending_changes is null and old.pending_changes is not null
+    or new.pending_changes is null and old.pending_changes is not null and new.status <> 'closing'
   )
   execute function private.on_documents_decided();
 
@@ -23683,6 +23727,7 @@ begin
         on media.bucket = any ('{avatars,listings,suspended}'::text[]) and media.name = objects.name
       where objects.bucket_id = scan.bucket and objects.name > scan.after_name
         and (last_name is null or objects.name <= last_name)
+        and media.name > scan.after_name and (last_name is null or media.name <= last_name)
         and media.bucket <> scan.bucket
     ));
     with strays as (
@@ -23695,6 +23740,15 @@ begin
           select from private.file_rows
           where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
+        and not exists ( -- it was moved a moment ago, and its row follows
+          select from public.media
+          where media.bucket = any ('{avatars,listings,suspended}'::text[])
+            and media.name = objects.name
+            and not exists (
+              select from storage.objects as own
+              where own.bucket_id = media.bucket and own.name = media.name
+            )
+        )
       on conflict do nothing
       returning 1
     )
@@ -23705,7 +23759,9 @@ begin
       and file_rows.discarded_at is null
       and not exists (
         select from storage.objects
-        where objects.bucket_id = file_rows.bucket and objects.name = file_rows.name
+        where objects.name = file_rows.name
+          and (objects.bucket_id = file_rows.bucket
+            or 'documents' not in (objects.bucket_id, file_rows.bucket))
       );
     wrong := wrong + stray + lost;
     scan.files := scan.files + seen;
@@ -23762,8 +23818,7 @@ begin
       select from public.properties
       where properties.id = picture.property_id and properties.status = 'suspended'
     ) then 'suspended'
-    when picture.use = 'listing' then 'listings'
-    else 'avatars'
+    else private.home_bucket(picture)
   end;
 end
 $$;
@@ -23833,8 +23888,12 @@ declare
   queued private.file_moves;
   answer json;
 begin
-  if tried <> '{}' and private.follow_moved_files(tried) = 0 then
-    -- Storage moved none of them, so others come first.
+  perform private.follow_moved_files(tried);
+  if tried <> '{}' and not exists (
+    select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
+    join public.media on media.id = file.id and media.bucket = file."to"
+  ) then
+    -- Nobody moved any of them, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -23853,7 +23912,11 @@ begin
     into answer
     from private.misplaced_files(queued) as media;
     exit when answer is not null and queued.created_at > now() - interval '1 day';
-    answer := null;
+    if answer is not null then
+      perform private.raise_alarm('files_not_moved',
+        coalesce(queued.property_id, queued.identity_id)::text);
+      answer := null;
+    end if;
     delete from private.file_moves where file_moves.id = queued.id;
   end loop;
   return coalesce(answer, '[]');
@@ -26094,6 +26157,12 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
+    -- A listing that was moved to another identity of its owner leaves its conversations behind.
+    and exists (
+      select from public.participants
+      where participants.conversation_id = conversations.id
+        and participants.identity_id = properties.owner_identity_id
+    )
   on conflict do nothing;
   return null;
 end
@@ -26783,7 +26852,9 @@ begin
   if new.action = 'identity.status' then
     -- The page of a closed company or office has no licence any more.
     new.after := new.after || coalesce((
-      select jsonb_build_object('licenceNo', organisations.licence_no) from public.organisations
+      select jsonb_build_object('licenceNo', coalesce(new.after #>> '{approved,licenceNo}',
+        new.after #>> '{refused,licenceNo}', organisations.licence_no))
+      from public.organisations
       where organisations.identity_id = new.target_id
     ), '{}');
   end if;
@@ -30364,10 +30435,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
         order by claims.holds_licence desc, claiming.created_at)
       from public.organisations as claims
       join public.identities as claiming on claiming.id = claims.identity_id
-      where claims.licence_no
-          = coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+      where coalesce(identities.pending_changes ->> 'licenceNo', organisations.licence_no)
+          in (claims.licence_no, claiming.pending_changes ->> 'licenceNo')
         and claims.identity_id <> identities.id
-        and (claims.holds_licence or claiming.status = 'pending_verification')
+        and (claims.holds_licence or private.awaits_verification(claiming))
     ) as claims,
     (
       select string_agg(
@@ -31168,8 +31239,8 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and private.may_act(accounts) and private.is_proven(accounts)
-      as active
+    identities.status not in ('suspended', 'closing') and private.may_act(accounts)
+      and private.is_proven(accounts) as active
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -31201,6 +31272,14 @@ create function private.on_author_identity_changed() returns trigger
   set search_path = ''
 as $$
 begin
+  if old.status = 'closing' and new.status = 'closed' then
+    -- Ratings that only the closing has hidden outlive it.
+    update public.reviews set author_active = true
+    from public.accounts
+    where reviews.author_identity_id = new.id and not reviews.author_active
+      and accounts.id = new.account_id and not private.is_locked(accounts)
+      and private.is_proven(accounts);
+  end if;
   perform private.update_reviews_of_author(new.id);
   return null;
 end
@@ -31228,7 +31307,8 @@ begin
     update public.reviews set author_active = true
     from public.identities
     where reviews.author_account_id = new.id and not reviews.author_active
-      and identities.id = reviews.author_identity_id and identities.status <> 'suspended'
+      and identities.id = reviews.author_identity_id
+      and identities.status not in ('suspended', 'closed')
       and not private.is_locked(old) and private.is_proven(old);
     delete from private.review_notices where review_notices.author_account_id = new.id;
     delete from private.closed_licences where closed_licences.account_id = new.id;
@@ -31274,7 +31354,7 @@ create trigger identities_leave_their_licence
 comment on trigger identities_leave_their_licence on public.identities is
   'Runs before identities_show_their_organisation, which removes the licence from the page.';
 
-create function private.take_over_reviews() returns trigger
+create function private.take_over_reviews(identity_id uuid) returns void
   language plpgsql
   security definer -- moves reviews by other people
   set search_path = ''
@@ -31284,38 +31364,66 @@ declare
 begin
   for before_id in
     delete from private.closed_licences as closed
-    using public.organisations
-    where organisations.identity_id = new.id and closed.licence_no = organisations.licence_no
-      and closed.account_id = new.account_id and closed.closed_at > now() - interval '2 years'
+    using public.organisations, public.identities
+    where organisations.identity_id = take_over_reviews.identity_id
+      and identities.id = organisations.identity_id and identities.status = 'active'
+      and closed.licence_no = organisations.licence_no
+      and closed.account_id = identities.account_id
+      and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
     -- They are locked first, because each of them then locks the totals of both identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
-    select notices.author_account_id, new.id, notices.hidden_at
+    select notices.author_account_id, take_over_reviews.identity_id, notices.hidden_at
     from private.review_notices as notices where notices.subject_identity_id = before_id
     on conflict do nothing;
-    update public.reviews set subject_identity_id = new.id
+    update public.reviews set subject_identity_id = take_over_reviews.identity_id
     where reviews.subject_identity_id = before_id and not exists (
       select from public.reviews as newer
       where newer.author_account_id = reviews.author_account_id
-        and newer.subject_identity_id = new.id
+        and newer.subject_identity_id = take_over_reviews.identity_id
     );
   end loop;
-  return null;
 end
 $$;
 comment on function private.take_over_reviews is
   'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
   'verified one of the same account with its licence.';
 
+create function private.on_licence_taken() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.take_over_reviews(organisations.identity_id)
+  from public.identities
+  join public.organisations on organisations.identity_id = identities.id
+  where case tg_table_name
+    when 'identities' then identities.id = (to_jsonb(new) ->> 'id')::uuid
+    when 'organisations' then identities.id = (to_jsonb(new) ->> 'identity_id')::uuid
+    else identities.account_id = (to_jsonb(new) ->> 'account_id')::uuid
+      and organisations.licence_no = to_jsonb(new) ->> 'licence_no' end;
+  return null;
+end
+$$;
+comment on function private.on_licence_taken is
+  'Moves the reviews of a closed identity once a verified one of its account has the licence, '
+  'whichever comes first.';
+
 create trigger identities_take_over_reviews
   after update of status on public.identities
   for each row when (
-    old.status = 'pending_verification' and new.status = 'active' and new.type <> 'individual'
+    old.status <> 'active' and new.status = 'active' and new.type <> 'individual'
   )
-  execute function private.take_over_reviews();
+  execute function private.on_licence_taken();
+create trigger organisations_take_over_reviews
+  after update of licence_no on public.organisations
+  for each row when (new.holds_licence and old.licence_no <> new.licence_no)
+  execute function private.on_licence_taken();
+create trigger closed_licences_go_on
+  after insert on private.closed_licences
+  for each row execute function private.on_licence_taken();
 
 -- sql/12_reviews/7_jobs.sql
 
@@ -33035,6 +33143,7 @@ create trigger properties_queue_listing_events
   for each row when (
     old.status = 'active' and new.status = 'active' and old.price is distinct from new.price
     or old.status = 'active' and new.status <> 'active'
+      and old.owner_identity_id = new.owner_identity_id
     or old.status in ('paused', 'expired') and new.status in ('sold', 'rented', 'exchanged')
     or old.was_closed and new.status = 'active'
   )
@@ -33755,7 +33864,7 @@ begin
     return null;
   end if;
   return jsonb_build_object('status', property.status) || case
-    when not private.is_withdrawn(property)
+    when not private.is_withdrawn(property) and private.shown_title(property, null) is not null
       then owner || jsonb_build_object(
         'titleAr', property.title_ar, 'titleEn', property.title_en)
     else '{}' end;
@@ -34512,7 +34621,8 @@ begin
         'startsAt', subscriptions.starts_at,
         'endsAt', subscriptions.ends_at,
         'payWith', subscriptions.pay_with,
-        'renews', subscriptions.renews
+        'renews', subscriptions.renews,
+        'terms', subscriptions.terms
       ) order by subscriptions.starts_at, subscriptions.id), '[]')
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -34591,7 +34701,11 @@ begin
       ) order by reports.id), '[]')
       from public.reports
       where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null
+        and reports.kept is not null and not exists (
+          select from public.reviews
+          where reports.target_type = 'review' and reviews.id = reports.target_id
+            and reviews.hidden_at is not null
+        )
     )
   );
 end
@@ -34655,7 +34769,7 @@ begin
     and identities.type <> 'individual' and identities.status <> 'closed';
   if identity.id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif identity.status = 'suspended' or exists (
+  elsif identity.status = 'suspended' or identity.status <> 'closing' and exists (
     select from public.reports
     where reports.reported_identity_id = identity.id and reports.status = 'open'
   ) then
@@ -34671,11 +34785,13 @@ begin
   where identities.id = identity.id
   returning * into identity;
   return jsonb_build_object('closeAt', identity.close_at, 'loses', (
-    select jsonb_build_object('plan', plans.code, 'endsAt', subscriptions.ends_at)
+    select jsonb_build_object(
+      'plan', (array_agg(plans.code order by subscriptions.status))[1],
+      'endsAt', max(subscriptions.ends_at))
     from public.subscriptions
     join public.plans on plans.id = subscriptions.plan_id
-    where subscriptions.identity_id = identity.id and subscriptions.status = 'active'
-    limit 1
+    where subscriptions.identity_id = identity.id and subscriptions.status in ('active', 'next')
+    having count(*) > 0
   ));
 end
 $$;
