@@ -38,6 +38,7 @@ export const identityWrites: readonly string[] = [
   'post /wallet/topup',
   'post /payments/charge',
   'post /properties',
+  'post /properties/move',
   'patch /properties/{id}',
   'delete /properties/{id}',
   'post /properties/{id}/contact',
@@ -117,6 +118,7 @@ export type ServerCode =
   | 'blocks_full'
   | 'duplicate_listing'
   | 'drafts_full'
+  | 'uploads_full'
   | 'topups_full'
   | 'awaiting_answer'
   | 'review_exists'
@@ -193,6 +195,9 @@ export interface DeclaredCodes {
   }
   '/admin/users/{userId}/identifier': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/admin/users/{userId}/payout': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -288,6 +293,10 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/auth/identities/{identityId}/close': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'account_has_obligations' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/auth/identity/switch': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -309,7 +318,7 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -318,7 +327,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/read': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -352,13 +361,13 @@ export interface DeclaredCodes {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/media/upload/avatar': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_image' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'uploads_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_image' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/media/upload/documents': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'documents_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_document' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/media/upload/listings': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/meta/app': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -401,7 +410,7 @@ export interface DeclaredCodes {
   }
   '/company/profile': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/company/listings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -420,7 +429,7 @@ export interface DeclaredCodes {
   }
   '/office/profile': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/office/listings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -448,7 +457,7 @@ export interface DeclaredCodes {
   }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'review_hidden' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'review_hidden' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -497,6 +506,9 @@ export interface DeclaredCodes {
   '/invoices/{id}/receipt': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/invoices/{id}/refunds': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/invoices/{id}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -521,12 +533,18 @@ export interface DeclaredCodes {
   '/admin/documents/{documentId}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/admin/pictures/{mediaId}': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/settings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'upload_timeout' | 'identity_changed' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/properties/move': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -617,6 +635,7 @@ export interface ErrorDetails {
   terms_not_accepted: { url: Detail['url']; version: Detail['version'] }
   terms_outdated: { version?: Detail['version'] }
   topups_full: { limit: Detail['limit']; used: Detail['used'] }
+  uploads_full: { limit: Detail['limit']; used: Detail['used'] }
   validation_failed: { allowed?: Detail['allowed'] }
 }
 
@@ -753,6 +772,28 @@ export interface paths {
          *     What an administrator sets counts as proven. The password, codes, known addresses and sessions go; the old one and the other proven one are told, and the person sets a new password by “Forgot password”. `removeOther` takes the other one and providers off as well. Needs a proof (`X-Proof`).
          */
         patch: operations["set_user_identifier"];
+        trace?: never;
+    };
+    "/admin/users/{userId}/payout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay out the money of a banned account
+         * @description For administrators.
+         *
+         *     What is in its wallets goes back to the payments that it came by, the newest first. The rest waits until 120 days after the newest payment, then it is `wallet_payout` in the moderation list. When the ban is lifted, what was not paid returns to the wallets. Can be repeated. Needs a proof (`X-Proof`).
+         */
+        post: operations["open_payout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/admin/identities/{identityId}/status": {
@@ -1378,9 +1419,33 @@ export interface paths {
         head?: never;
         /**
          * Change one of my company or office identities
-         * @description Fields that are left out stay, null clears. A new name or licence is verified again, and a rejected identity awaits a new decision.
+         * @description Fields that are left out stay, null clears. Of a verified identity new names, a new licence number and a later date wait as `pendingChanges`, and the old goes on; the old, sent again, takes them back. A rejected identity awaits a new decision.
          */
         patch: operations["update_identity"];
+        trace?: never;
+    };
+    "/auth/identities/{identityId}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close one of my companies or offices in 14 days
+         * @description Confirmed as a deletion of the account. From now on nobody sees it and it does not act; in 14 days it is closed for good, until then `DELETE` takes that back. What is open, such as an auction, comes first; `money` is about its own wallet. Again is the same.
+         */
+        post: operations["request_closing"];
+        /**
+         * Take back that one of my companies or offices is closed
+         * @description It is as it was before. Where nothing is to be closed, nothing happens.
+         */
+        delete: operations["cancel_closing"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/auth/identity/switch": {
@@ -1862,7 +1927,7 @@ export interface paths {
          * Upload pictures of a listing, existing or still to be created
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. At most 60 uploads an hour.
+         *     1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and send it with `POST /properties` within 7 days of its last upload and 14 of its first: then its pictures are gone, and the id is 422. A session holds at most 40 pictures, an account 200 that are not used yet (409 `uploads_full`). Each file has its own outcome; 422 only if none was good. At most 60 uploads an hour.
          */
         post: operations["upload_listing_media"];
         delete?: never;
@@ -2153,10 +2218,10 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the profile of my company; a new name or licence is verified again
+         * Change the profile of my company; a new name or licence is verified first
          * @description The active identity has to be a company.
          *
-         *     Fields that are left out stay, null clears. A new name or licence is verified again: until then it acts no longer.
+         *     Fields that are left out stay, null clears. New names, a new licence number and a later date wait as `pendingChanges` until an administrator has seen them; until then the old goes on.
          */
         patch: operations["update_company_profile"];
         trace?: never;
@@ -2287,10 +2352,10 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the profile of my office; a new name or licence is verified again
+         * Change the profile of my office; a new name or licence is verified first
          * @description The active identity has to be an office.
          *
-         *     Fields that are left out stay, null clears. A new name or licence is verified again: until then it acts no longer.
+         *     Fields that are left out stay, null clears. New names, a new licence number and a later date wait as `pendingChanges` until an administrator has seen them; until then the old goes on.
          */
         patch: operations["update_office_profile"];
         trace?: never;
@@ -2654,7 +2719,7 @@ export interface paths {
          * Get the current plan of the acting identity and its usage
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     The plan that holds now, how much of it is used, and the one that follows it. Without a subscription it is the free one.
+         *     The plan that holds now, with the price and quotas at which it was bought, how much of it is used, and the one that follows it. Without a subscription it is the free one.
          */
         get: operations["current_plan"];
         put?: never;
@@ -2678,7 +2743,7 @@ export interface paths {
          * Subscribe to a plan, by invoice or from the wallet
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     With `payWith` `wallet` it is paid at once. With `invoice` pay the invoice (`POST /payments/charge`). A plan that is dearer by the day than the current one, or has more of any quota, holds from then on, and what is left of the current one goes over to it as time. Any other begins when the current one ends (`next`), which then renews no more; while one waits, another is refused.
+         *     With `payWith` `wallet` it is paid at once. With `invoice` pay the invoice (`POST /payments/charge`). A plan that is dearer by the day than the current one, or has more of any quota, holds from then on, and what is left of the current one goes over to it as time. Any other begins when the current one ends (`next`), which then renews no more; while one waits, another is refused. So does the same plan once its price or quotas have changed.
          */
         post: operations["subscribe_plan"];
         delete?: never;
@@ -2811,6 +2876,28 @@ export interface paths {
          *     Only once it is paid. `html` is a page in Arabic, to show or to print.
          */
         get: operations["get_receipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invoices/{id}/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the documents of the refunds of an invoice
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     One for each refund that is booked, oldest first.
+         */
+        get: operations["list_invoice_refunds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2991,6 +3078,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/pictures/{mediaId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a picture, also of what is suspended
+         * @description For administrators.
+         *
+         *     The file itself, not JSON. What an administrator suspended is at no public address until that is lifted.
+         */
+        get: operations["get_admin_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings": {
         parameters: {
             query?: never;
@@ -3031,6 +3140,28 @@ export interface paths {
          *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). A listing that repeats an active one of the same identity is 409 `duplicate_listing` with its `propertyId`. Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).
          */
         post: operations["create_property"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/properties/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move my listings to another identity of my account
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     All of them or none, within the plan of the other identity: drafts, active, paused and expired ones without an auction, changes that wait or an open report. Number, prices, favorites and dates stay; phone numbers and `isDirect` follow the new owner; conversations and leads stay where they are. Where listings are reviewed, active ones wait for it.
+         */
+        post: operations["move_properties"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3166,7 +3297,7 @@ export interface paths {
          * Set an auction for my listing
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     For an active listing of type SALE. It starts in the future, lasts at least an hour and ends within 90 days; until it starts it can be set anew.
+         *     For a listing of type SALE. It starts in the future, lasts at least an hour and ends within 90 days and before the listing does (422 `too_big`; publishing a draft asks again); until it starts it can be set anew.
          */
         post: operations["set_auction"];
         /**
@@ -3257,10 +3388,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renew my listing that expired within 90 days
+         * Renew my listing that ends within 7 days, or expired within 90
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Shows it for a new period of the plan. It keeps its place among the newest.
+         *     Shows it for a new period of the plan, which is added to the end where that lies ahead. It keeps its place among the newest.
          */
         post: operations["renew_property"];
         delete?: never;
@@ -3326,7 +3457,7 @@ export interface paths {
          * Mark my listing for sale as sold
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     It can be seen by link for 30 days more.
+         *     Also a paused or expired one. It can be seen by link for 30 days more.
          */
         post: operations["mark_property_sold"];
         delete?: never;
@@ -3348,7 +3479,7 @@ export interface paths {
          * Mark my listing for rent as rented
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     It can be seen by link for 30 days more.
+         *     Also a paused or expired one. It can be seen by link for 30 days more.
          */
         post: operations["mark_property_rented"];
         delete?: never;
@@ -3370,7 +3501,7 @@ export interface paths {
          * Mark my listing for exchange as exchanged
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     It can be seen by link for 30 days more.
+         *     Also a paused or expired one. It can be seen by link for 30 days more.
          */
         post: operations["mark_property_exchanged"];
         delete?: never;
@@ -3507,7 +3638,7 @@ export interface components {
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
                 kinds?: string[];
-                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full: how many there may be. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full, uploads_full: how many there may be. */
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
@@ -3529,7 +3660,7 @@ export interface components {
                 until?: string | null;
                 /** @description terms_not_accepted: where the terms are read. */
                 url?: string;
-                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full: how much of it is taken. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full, uploads_full: how much of it is taken. */
                 used?: number;
                 /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
                 version?: string;
@@ -3663,10 +3794,10 @@ export interface components {
              */
             type: "individual" | "company" | "office";
             /**
-             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out, `closing` one that its owner closes.
              * @enum {string}
              */
-            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closing" | "closed";
             /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
             /**
@@ -3710,10 +3841,10 @@ export interface components {
              */
             type: "individual" | "company" | "office";
             /**
-             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out, `closing` one that its owner closes.
              * @enum {string}
              */
-            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closing" | "closed";
             /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
             /**
@@ -3721,7 +3852,7 @@ export interface components {
              * @description Address of the picture; null without one.
              */
             avatarUrl: string | null;
-            /** @description Why it was rejected or suspended, in the words of the administrator; else null. */
+            /** @description Why it was rejected or suspended, or its last change refused, in the words of the administrator; else null. */
             statusReason: string | null;
             /** Format: date-time */
             createdAt: string;
@@ -3786,6 +3917,27 @@ export interface components {
             workingHours?: string | null;
             /** @description Whether an administrator has seen the licence. */
             verified?: boolean;
+            /** @description What waits for an administrator; the old, sent again, takes it back. null: nothing. */
+            pendingChanges?: components["schemas"]["PendingIdentityChanges"] | null;
+            /**
+             * Format: date-time
+             * @description When a `closing` one is closed; else null.
+             */
+            closeAt?: string | null;
+        };
+        /** @description Changes of what was verified; until an administrator decides the old goes on. */
+        PendingIdentityChanges: {
+            /** @description The name on the licence, in Arabic. */
+            nameAr?: string;
+            /** @description The name in English; null where there is none. */
+            nameEn?: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
+            licenceNo?: string;
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
+            licenceExpiresOn?: string;
         };
         /** @description Something that an administrator did. */
         AuditEntry: {
@@ -3828,6 +3980,33 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description Money that is owed to an account. */
+        PayoutList: {
+            /** @description What is neither paid nor returned. */
+            items: {
+                /**
+                 * Format: uuid
+                 * @description By which the moderation list has it.
+                 */
+                id: string;
+                /**
+                 * Format: double
+                 * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+                 * @example 650
+                 */
+                amount: number;
+                /**
+                 * @description at_provider: it goes back to its payment; open: an administrator decides.
+                 * @enum {string}
+                 */
+                state: "at_provider" | "open";
+                /**
+                 * Format: date-time
+                 * @description When it is decided at the earliest; null: at once.
+                 */
+                notBefore: string | null;
+            }[];
+        };
         ModerationPage: {
             items: components["schemas"]["ModerationItem"][];
             /** @description The cursor of the next page; null on the last one. */
@@ -3858,7 +4037,7 @@ export interface components {
             listing: components["schemas"]["Property"] | null;
             /** @description Of kind `duplicate_suspected`: the one that it repeats. Of kind `listing`: one of the same account that it repeats and that is suspended or was; null: none, or it is gone. */
             of: components["schemas"]["Property"] | null;
-            /** @description What the owner wants to change; until the decision the listing stays as it is. */
+            /** @description What the owner wants to change, of kind `changes` and `identity`; until the decision the listing or page stays as it is. */
             changes: {
                 [key: string]: unknown;
             } | null;
@@ -4100,16 +4279,23 @@ export interface components {
             /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
             /**
-             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.
+             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. plan: the plan had no room for it; it comes back by itself when one with room is paid within 90 days. null: paused by the owner, or not paused.
              * @enum {string|null}
              */
-            pauseReason: "unproven_past" | null;
+            pauseReason: "unproven_past" | "plan" | null;
+            /**
+             * @description Shown to the owner only. licence: that of its company or office has ended; administrator: it or its owner was suspended. null: neither hides it.
+             * @enum {string|null}
+             */
+            hiddenBy: "licence" | "administrator" | null;
             /** @description Shown to the owner only: changes that await review. */
             pendingChanges: {
                 [key: string]: unknown;
             } | null;
             /** @description Shown to the owner only: the ways that were chosen and have no number to give. */
             contactMissing: ("call" | "whatsapp")[] | null;
+            /** @description Shown to the owner only: whether it has no pin, so that others see and find it at the point of its area, and no search by distance finds it. */
+            locationMissing: boolean | null;
         };
         /** @description A place on the map. */
         Location: {
@@ -4220,10 +4406,7 @@ export interface components {
             pictures: {
                 /** Format: uuid */
                 id: string;
-                /**
-                 * Format: uri
-                 * @description Its address.
-                 */
+                /** @description Its address; while it is suspended a path of this API, for administrators. */
                 url: string;
             }[];
         };
@@ -4278,6 +4461,7 @@ export interface components {
                         rejected?: number;
                         expired?: number;
                         suspended?: number;
+                        closing?: number;
                         closed?: number;
                     };
                     /** @description How many are in each status that occurs. */
@@ -4287,6 +4471,7 @@ export interface components {
                         rejected?: number;
                         expired?: number;
                         suspended?: number;
+                        closing?: number;
                         closed?: number;
                     };
                     /** @description How many are in each status that occurs. */
@@ -4296,6 +4481,7 @@ export interface components {
                         rejected?: number;
                         expired?: number;
                         suspended?: number;
+                        closing?: number;
                         closed?: number;
                     };
                 };
@@ -4321,7 +4507,7 @@ export interface components {
             };
             /** @description What awaits a decision. */
             waiting: {
-                /** @description Companies and offices that await verification. */
+                /** @description Companies and offices that await verification, also of changes. */
                 identities: number;
                 /** @description Listings that await publishing. */
                 listings: number;
@@ -4399,6 +4585,11 @@ export interface components {
              * @description When the access token ends.
              */
             expiresAt: string;
+            /**
+             * @description There if this sign-in took back a deletion of the account that was asked for.
+             * @enum {boolean}
+             */
+            deletionCancelled?: true;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["OwnIdentity"] | null;
@@ -4455,10 +4646,10 @@ export interface components {
              */
             type: "individual" | "company" | "office";
             /**
-             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out, `closing` one that its owner closes.
              * @enum {string}
              */
-            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closing" | "closed";
             /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
             /**
@@ -4520,6 +4711,11 @@ export interface components {
              * @description When the access token ends.
              */
             expiresAt: string;
+            /**
+             * @description There if this sign-in took back a deletion of the account that was asked for.
+             * @enum {boolean}
+             */
+            deletionCancelled?: true;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["OwnIdentity"] | null;
@@ -4598,6 +4794,16 @@ export interface components {
             items: components["schemas"]["IdentityRecord"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
+        };
+        /** @description The closing of a company or office that was requested. */
+        Closing: {
+            /**
+             * Format: date-time
+             * @description When it is carried out.
+             */
+            closeAt: string;
+            /** @description What was paid and ends with it, without a refund; null: nothing. */
+            loses: components["schemas"]["ClosingLoses"] | null;
         };
         /** @description The account and who it acts as from now on. */
         Switched: {
@@ -4689,6 +4895,10 @@ export interface components {
             suspensions: {
                 [key: string]: unknown;
             }[];
+            /** @description Licences of its companies and offices that were closed within 2 years. */
+            closedLicences: {
+                [key: string]: unknown;
+            }[];
             /** @description What the account reported. */
             reports: {
                 [key: string]: unknown;
@@ -4744,6 +4954,10 @@ export interface components {
                 }[];
                 /** @description As they were at payment. */
                 receipts: {
+                    [key: string]: unknown;
+                }[];
+                /** @description The documents of what it got back of them. */
+                refunds: {
                     [key: string]: unknown;
                 }[];
                 /** @description The entries of its ledger. */
@@ -5491,16 +5705,23 @@ export interface components {
             /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
             /**
-             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.
+             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. plan: the plan had no room for it; it comes back by itself when one with room is paid within 90 days. null: paused by the owner, or not paused.
              * @enum {string|null}
              */
-            pauseReason: "unproven_past" | null;
+            pauseReason: "unproven_past" | "plan" | null;
+            /**
+             * @description Shown to the owner only. licence: that of its company or office has ended; administrator: it or its owner was suspended. null: neither hides it.
+             * @enum {string|null}
+             */
+            hiddenBy: "licence" | "administrator" | null;
             /** @description Shown to the owner only: changes that await review. */
             pendingChanges: {
                 [key: string]: unknown;
             } | null;
             /** @description Shown to the owner only: the ways that were chosen and have no number to give. */
             contactMissing: ("call" | "whatsapp")[] | null;
+            /** @description Shown to the owner only: whether it has no pin, so that others see and find it at the point of its area, and no search by distance finds it. */
+            locationMissing: boolean | null;
             /**
              * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
              * @example apartment
@@ -5696,6 +5917,8 @@ export interface components {
              * @example 48.076
              */
             lng: number;
+            /** @description How many of these points have exactly this place, itself included: the flats of a tower. */
+            count: number;
             /**
              * @description What is offered; fixed once published.
              * @enum {string}
@@ -6037,7 +6260,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "terms_new" | "admin_event" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_expired" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "listings_hidden" | "listings_back" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "plan_terms_changed" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "licence_expiring" | "licence_expired" | "deletion_requested" | "deletion_cancelled" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "terms_new" | "admin_event" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;
@@ -6286,10 +6509,12 @@ export interface components {
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
-            /** @description active, or pending_verification after a change that has to be verified. */
+            /** @description active, as only an active identity has this page. */
             status: string;
-            /** @description Why it was rejected or suspended, in the words of the administrator; else null. */
+            /** @description Why it was rejected or suspended, or its last change refused, in the words of the administrator; else null. */
             statusReason: string | null;
+            /** @description What waits for an administrator; the old, sent again, takes it back. null: nothing. */
+            pendingChanges: components["schemas"]["PendingIdentityChanges"] | null;
         };
         PropertyPage: {
             items: components["schemas"]["Property"][];
@@ -7315,6 +7540,8 @@ export interface components {
                 credited: boolean;
                 /** @description At the provider; null: from the wallet. */
                 payment: components["schemas"]["ReceiptPayment"] | null;
+                /** @description What of it went back since, oldest first. */
+                refunds: components["schemas"]["RefundDocument"][];
             };
             /** @description A complete page in Arabic. */
             html: string;
@@ -7348,6 +7575,44 @@ export interface components {
             referenceId: string | null;
             /** @description As the provider said it; else null. */
             authorizationId: string | null;
+        };
+        /** @description The document of a refund; it never changes. */
+        RefundDocument: {
+            /**
+             * @description Numbered without gaps in each year.
+             * @example CN-2026-000012
+             */
+            number: string;
+            /** @description The number of the invoice. */
+            invoiceNumber: string;
+            /**
+             * Format: date-time
+             * @description When the refund was booked.
+             */
+            issuedAt: string;
+            /** @description In dinars, with three decimals. */
+            amount: string;
+            /** @enum {string} */
+            currency: "KWD";
+            /**
+             * @description The wallet, or the means that paid.
+             * @enum {string}
+             */
+            to: "wallet" | "source";
+            /** @description Who had paid, by the name at that time. */
+            payer: string;
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
+            payerType: "individual" | "company" | "office";
+            /** @description null: the service said nothing of itself. */
+            seller: components["schemas"]["Seller"] | null;
+        };
+        /** @description The documents of refunds. */
+        RefundDocumentList: {
+            /** @description All of them. */
+            items: components["schemas"]["RefundDocument"][];
         };
         /** @description A payment that has begun. */
         Charge: {
@@ -7675,7 +7940,7 @@ export interface components {
             publish?: boolean;
             /**
              * Format: uuid
-             * @description Its pictures are attached to the listing, in order.
+             * @description Its pictures are attached to the listing, in order; 422 for a session that is gone.
              */
             uploadSessionId?: string;
         };
@@ -7725,6 +7990,29 @@ export interface components {
              * @enum {string}
              */
             precision?: "exact" | "block" | "area";
+        };
+        /** @description Listings that have another owner now. */
+        MovedProperties: {
+            /** @description In the order given. */
+            items: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * @description pending_review where listings are reviewed.
+                 * @enum {string}
+                 */
+                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+            }[];
+        };
+        /** @description Listings, and the identity that gets them. */
+        PropertyMove: {
+            /** @description Listings of the acting identity. */
+            ids: string[];
+            /**
+             * Format: uuid
+             * @description Another identity of the account, in order.
+             */
+            identityId: string;
         };
         /** @description A listing by its id or number: `Property`, or `ClosedProperty`. */
         FoundProperty: components["schemas"]["Property"] | components["schemas"]["ClosedProperty"];
@@ -7958,6 +8246,10 @@ export interface components {
             email: string;
             /** @description Whether the other one, and Google and Apple, sign in to it no more. */
             removeOther?: boolean;
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
+            reason: string;
+        };
+        OpenPayoutBody: {
             /** @description Why; kept in the audit trail, and shown to the person concerned. */
             reason: string;
         };
@@ -8336,6 +8628,26 @@ export interface components {
              * @description A picture that this identity has uploaded; null removes the current one.
              */
             coverMediaId?: string | null;
+        };
+        RequestClosingBody: {
+            /** @description The password of the account. */
+            password: string;
+            /**
+             * @description Needed with money in a wallet. `refund`: it goes back to the payments that it came by, the newest first; support pays out the rest. `give_up`: of at most 20.000 in all.
+             * @enum {string}
+             */
+            money?: "refund" | "give_up";
+        } | {
+            /**
+             * @description Six digits, with or without blanks and dashes.
+             * @example 042913
+             */
+            code: string;
+            /**
+             * @description Needed with money in a wallet. `refund`: it goes back to the payments that it came by, the newest first; support pays out the rest. `give_up`: of at most 20.000 in all.
+             * @enum {string}
+             */
+            money?: "refund" | "give_up";
         };
         SwitchIdentityBody: {
             /** Format: uuid */
@@ -8880,6 +9192,16 @@ export interface components {
             /** @description As the app said; null: it did not. */
             appVersion: string | null;
         };
+        /** @description What was paid and ends with it, without a refund; null: nothing. */
+        ClosingLoses: {
+            /** @description The code of its plan. */
+            plan: string;
+            /**
+             * Format: date-time
+             * @description Until when that is paid.
+             */
+            endsAt: string;
+        };
         /** @description null: about no listing. */
         ConversationProperty: {
             /** Format: uuid */
@@ -8969,7 +9291,7 @@ export interface components {
              * @enum {string}
              */
             payWith: "invoice" | "wallet";
-            /** @description false once it is cancelled or another plan follows: it still runs to its end. */
+            /** @description false once it is cancelled, another plan follows, or it was said that it is not renewed: it still runs to its end. */
             renews: boolean;
         };
         /** @description The plan that is paid and begins when the current one ends. */
@@ -8990,7 +9312,7 @@ export interface components {
              * @enum {string}
              */
             payWith: "invoice" | "wallet";
-            /** @description false once it is cancelled or another plan follows: it still runs to its end. */
+            /** @description false once it is cancelled, another plan follows, or it was said that it is not renewed: it still runs to its end. */
             renews: boolean;
         };
         /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
@@ -9104,7 +9426,7 @@ export interface operations {
                 /** @description Accounts with an identity of this type; with `identityStatus`, in that state. */
                 type?: "individual" | "company" | "office";
                 /** @description Accounts with an identity in this state. */
-                identityStatus?: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+                identityStatus?: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closing" | "closed";
                 /** @description true: administrators only; false: all others. */
                 isAdmin?: boolean;
                 /** @description true: whose deletion was asked for; false: all others. */
@@ -9284,6 +9606,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminUser"];
+                };
+            };
+        };
+    };
+    open_payout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPayoutBody"];
+            };
+        };
+        responses: {
+            /** @description What is owed to the account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayoutList"];
                 };
             };
         };
@@ -10380,7 +10738,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed; a new name or licence is verified again. */
+            /** @description Changed; new names and licences of a verified one wait. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10388,6 +10746,68 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["IdentityRecord"];
                 };
+            };
+        };
+    };
+    request_closing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                identityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestClosingBody"];
+            };
+        };
+        responses: {
+            /** @description Requested. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Closing"];
+                };
+            };
+        };
+    };
+    cancel_closing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                identityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It stays. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -13106,13 +13526,43 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Never changes once the invoice is paid. */
+            /** @description As it was when the invoice was paid, with `refunds` beside it. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+        };
+    };
+    list_invoice_refunds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description None: `items` is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundDocumentList"];
                 };
             };
         };
@@ -13418,6 +13868,39 @@ export interface operations {
             };
         };
     };
+    get_admin_picture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description Of a listing, person, page or report. */
+                mediaId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture, to be saved: `Content-Disposition: attachment`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                };
+            };
+        };
+    };
     get_settings: {
         parameters: {
             query?: never;
@@ -13541,6 +14024,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Property"];
+                };
+            };
+        };
+    };
+    move_properties: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PropertyMove"];
+            };
+        };
+        responses: {
+            /** @description They belong to the other identity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedProperties"];
                 };
             };
         };

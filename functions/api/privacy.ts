@@ -21,7 +21,9 @@ const Export = z
     notifications: records('All that are kept.'),
     blocks: records('Whom the account blocks.'),
     suspensions: records('What is kept of listings that are suspended, or were within 180 days.'),
-    closedLicences: records('Licences of its companies and offices that were closed within 2 years.'),
+    closedLicences: records(
+      'Licences of its companies and offices that were closed within 2 years.',
+    ),
     reports: records('What the account reported.'),
     identities: z.array(z.object({
       identity: IdentityRecord,

@@ -109,13 +109,15 @@ describe('ADM-14 the access token of an administrator, without a password', () =
       .toMatchObject(refused)
     expect(await rpc('refund_invoice', { invoice_id: unknownId, destination: 'source', reason }))
       .toMatchObject(refused)
-    for (const name of [
-      'delete_user',
-      'open_payout',
-      'set_user_identifier',
-      'save_proof',
-      'end_account',
-    ]) {
+    for (
+      const name of [
+        'delete_user',
+        'open_payout',
+        'set_user_identifier',
+        'save_proof',
+        'end_account',
+      ]
+    ) {
       expect((await rpc(name, set)).status, name).toBe(404)
     }
     for (const table of ['admins', 'admin_acts', 'accounts', 'session_proofs', 'wallet_payouts']) {

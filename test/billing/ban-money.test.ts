@@ -23,7 +23,9 @@ const openPayout = (by: { post: Person['post'] }, person: Person) =>
 const set = async (person: Person, status: string) =>
   expect((await statusOf(admin, person.id, { status })).status).toBe(200)
 
-const payoutsOf = async (person: Person): Promise<{ id: string; state: string; amount: number }[]> =>
+const payoutsOf = async (
+  person: Person,
+): Promise<{ id: string; state: string; amount: number }[]> =>
   (await query(
     `select id, state, amount::float from public.wallet_payouts
      where account_id = $1 order by amount desc`,

@@ -7,7 +7,10 @@ import { notificationsOf } from '../support/notifications.ts'
 import { agePlans, buy, newPlan, personWithMoney } from './purchases.ts'
 
 /** A person with a plan for one listing and this many listings, of which it hides all but the oldest. */
-async function hiding(listings: number, columns: (i: number) => Record<string, unknown> = () => ({})) {
+async function hiding(
+  listings: number,
+  columns: (i: number) => Record<string, unknown> = () => ({}),
+) {
   const [person, small] = await Promise.all([personWithMoney(), newPlan({ price: 1, listings: 1 })])
   const ids: string[] = []
   for (let i = 0; i < listings; i++) {

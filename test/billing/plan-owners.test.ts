@@ -63,32 +63,34 @@ const expired = async ({ office }: Owner, on: string, status?: string) => {
 
 const done = ({ status }: { status: number }) => expect(status).toBeLessThan(300)
 
-const ways: Record<string, { out(of: Owner): Promise<unknown>; back(of: Owner): Promise<unknown> }> =
-  {
-    'of a suspended account': {
-      out: async ({ person }) => done(await statusOf(admin, person.id, { status: 'suspended' })),
-      back: async ({ person }) => done(await statusOf(admin, person.id, { status: 'active' })),
-    },
-    'of a suspended identity': {
-      out: async ({ office }) => done(await identityOf(admin, office, 'suspended')),
-      back: async ({ office }) => done(await identityOf(admin, office, 'active')),
-    },
-    'of an office whose licence is over': {
-      out: (owner) => expired(owner, '2026-01-01'),
-      back: (owner) => expired(owner, '2040-01-01', 'active'),
-    },
-    'of an office that waits to be verified': {
-      out: ({ office }) => makePending(office),
-      back: ({ office }) => setStatus(office, 'active'),
-    },
-    'of an account whose deletion is requested': {
-      out: async ({ person }) =>
-        done(
-          await person.post('/auth/me/delete', { password: person.password, money: 'refund' }),
-        ),
-      back: ({ person }) => signIn(person.identifier, person.password),
-    },
-  }
+const ways: Record<
+  string,
+  { out(of: Owner): Promise<unknown>; back(of: Owner): Promise<unknown> }
+> = {
+  'of a suspended account': {
+    out: async ({ person }) => done(await statusOf(admin, person.id, { status: 'suspended' })),
+    back: async ({ person }) => done(await statusOf(admin, person.id, { status: 'active' })),
+  },
+  'of a suspended identity': {
+    out: async ({ office }) => done(await identityOf(admin, office, 'suspended')),
+    back: async ({ office }) => done(await identityOf(admin, office, 'active')),
+  },
+  'of an office whose licence is over': {
+    out: (owner) => expired(owner, '2026-01-01'),
+    back: (owner) => expired(owner, '2040-01-01', 'active'),
+  },
+  'of an office that waits to be verified': {
+    out: ({ office }) => makePending(office),
+    back: ({ office }) => setStatus(office, 'active'),
+  },
+  'of an account whose deletion is requested': {
+    out: async ({ person }) =>
+      done(
+        await person.post('/auth/me/delete', { password: person.password, money: 'refund' }),
+      ),
+    back: ({ person }) => signIn(person.identifier, person.password),
+  },
+}
 
 describe.each(Object.entries(ways))('WAL-09 a plan %s', (_name, { out, back }) => {
   test.each([['wallet', 10], ['invoice', 15]])(

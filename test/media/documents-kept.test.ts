@@ -81,7 +81,9 @@ describe('MED-27 a document goes', () => {
       `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
       [company],
     )
-    await database().query(`update public.identities set status = 'closed' where id = $1`, [company])
+    await database().query(`update public.identities set status = 'closed' where id = $1`, [
+      company,
+    ])
     expect(await daysLeft()).toEqual([180])
     await database().query('delete from auth.users where id = $1', [owner.id])
     await runJobs()

@@ -95,7 +95,9 @@ test('refused, the old stays with the reason; the old sent again takes a change 
   expect(await decide('reject')).toMatchObject(refusal(409, 'status_transition_invalid'))
 
   expect(await change({ nameAr: next })).toMatchObject({ body: { statusReason: null } })
-  expect(await change({ nameAr: old })).toMatchObject({ body: { nameAr: old, pendingChanges: null } })
+  expect(await change({ nameAr: old })).toMatchObject({
+    body: { nameAr: old, pendingChanges: null },
+  })
   expect(await queue()).toEqual([])
 })
 
@@ -137,7 +139,9 @@ test('a later date waits, five years ahead at most; an earlier one holds at once
   expect(await change({ licenceExpiresOn: ahead }))
     .toMatchObject({ body: { status: 'active', licenceExpiresOn: ahead, pendingChanges: null } })
   expect(await change({ licenceExpiresOn: later }))
-    .toMatchObject({ body: { licenceExpiresOn: ahead, pendingChanges: { licenceExpiresOn: later } } })
+    .toMatchObject({
+      body: { licenceExpiresOn: ahead, pendingChanges: { licenceExpiresOn: later } },
+    })
 })
 
 test('a licence does not end before a live auction, and a day after it', async () => {
@@ -179,7 +183,9 @@ test('a renewal without a paper that nobody has decided about keeps no licence',
   await endLicence(company, -1)
   await drain('expire_licences')
   expect(await own()).toMatchObject({ status: 'expired', pendingChanges: {} })
-  expect(await decide('reject', { documentIds: [id] })).toMatchObject({ body: { status: 'expired' } })
+  expect(await decide('reject', { documentIds: [id] })).toMatchObject({
+    body: { status: 'expired' },
+  })
   expect(await own()).toMatchObject({ statusReason: reason, pendingChanges: null })
 })
 
@@ -213,9 +219,9 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
   expect(await kindsAfter(-1)).toEqual(['licence_expired', ...warned(3)])
   expect((await told())[0]).toEqual(['licence_expired', expect.stringContaining('(1)')])
   const { identities } = (await owner.get('/auth/me/export')).body
-  const [record] = identities.find(({ identity }: { identity: { id: string } }) =>
-    identity.id === company
-  ).listings
+  const [record] =
+    identities.find(({ identity }: { identity: { id: string } }) => identity.id === company)
+      .listings
   expect(record).toMatchObject({ id: listing, status: 'active', hiddenBy: 'licence' })
 })
 

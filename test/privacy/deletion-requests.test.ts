@@ -55,7 +55,10 @@ test('ADM-10 from the request on nothing of the account is public, until a sign-
   const office = await insertOrganisation(person.id, 'office')
   const { id: ofOffice } = (await actAs(person, office), await publishListing(person))
   const { id: listing } = (await actAs(person, person.identityId), await publishListing(person))
-  const { id: conversation } = await openConversation(friend, { propertyId: listing, message: 'متاح؟' })
+  const { id: conversation } = await openConversation(friend, {
+    propertyId: listing,
+    message: 'متاح؟',
+  })
   const talk = await openConversation(person, { identityId: friend.identityId, message: 'أهلاً' })
   expect(await postMessage(friend, talk.id)).toMatchObject({ status: 201 })
   expect(await person.post('/reviews', { identityId: friend.identityId, rating: 5 }))
@@ -69,7 +72,8 @@ test('ADM-10 from the request on nothing of the account is public, until a sign-
       guest.get(`/advertisers/${person.identityId}`),
       friend.post(`/properties/${listing}/contact`, { kind: 'call' }),
     ].map(async (reply) => (await reply).status))
-  const reviews = async () => (await guest.get(`/reviews?identityId=${friend.identityId}`)).body.count
+  const reviews = async () =>
+    (await guest.get(`/reviews?identityId=${friend.identityId}`)).body.count
   const write = () => postMessage(friend, conversation, 'هل ما زال متاحاً؟')
   expect(await open()).toEqual([200, 200, 200, 200, 200])
   expect(await reviews()).toBe(1)

@@ -21,9 +21,9 @@ const lineRow = ({ titleAr, quantity, unitPrice, amount }: Line) =>
   }</td></tr>`
 
 const refundRow = ({ number, issuedAt, to, amount }: Receipt['refunds'][number]) =>
-  html`<tr><td><bdi dir="ltr">${number}</bdi></td><td><bdi dir="ltr">${inKuwait(issuedAt)}</bdi></td><td>${
-    to === 'wallet' ? 'المحفظة' : 'وسيلة الدفع'
-  }</td><td>${dinar(amount)}</td></tr>`
+  html`<tr><td><bdi dir="ltr">${number}</bdi></td><td><bdi dir="ltr">${
+    inKuwait(issuedAt)
+  }</bdi></td><td>${to === 'wallet' ? 'المحفظة' : 'وسيلة الدفع'}</td><td>${dinar(amount)}</td></tr>`
 
 const refundTable = (refunds: Receipt['refunds']) =>
   refunds.length

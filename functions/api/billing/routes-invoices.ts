@@ -2,13 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from '../http/route.ts'
 import { receiptPage } from './receipt-page.ts'
-import {
-  Invoice,
-  InvoiceState,
-  type Receipt,
-  ReceiptRecord,
-  RefundDocument,
-} from './schemas.ts'
+import { Invoice, InvoiceState, type Receipt, ReceiptRecord, RefundDocument } from './schemas.ts'
 
 const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })
