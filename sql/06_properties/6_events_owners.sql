@@ -84,25 +84,11 @@ begin
   where properties.owner_identity_id = new.id
     and properties.status in ('active', 'paused', 'suspended')
     and coalesce(properties.paused_at, properties.suspended_at, now()) > old.stopped_at;
-  -- A banned account is told nothing, so what the end of its plan hid is told now.
-  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
-    jsonb_build_object('reason', 'plan', 'count', hidden.count))
-  from (
-    select count(*) from public.properties
-    where properties.owner_identity_id = new.id and properties.status = 'paused'
-      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
-  ) as hidden
-  where hidden.count > 0 and not exists (
-    select from public.notifications
-    where notifications.account_id = new.account_id and notifications.identity_id = new.id
-      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
-  );
   return null;
 end
 $$;
 comment on function private.return_listing_time is
-  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it, and '
-  'tells its owner what the end of the plan hid meanwhile.';
+  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
 
 create trigger identities_return_listing_time
   after update on public.identities

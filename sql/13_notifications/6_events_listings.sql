@@ -103,3 +103,30 @@ create trigger leads_notify_owners
   after insert on public.leads
   for each row when (new.kind <> 'chat')
   execute function private.on_lead();
+
+create function private.on_ban_lifted() returns trigger
+  language plpgsql
+  security definer -- reads listings, whatever role lifts the ban
+  set search_path = ''
+as $$
+begin
+  perform private.notify(new.id, hidden.owner_identity_id, 'listings_hidden', null,
+    jsonb_build_object('reason', 'plan', 'count', hidden.count))
+  from (
+    select properties.owner_identity_id, count(*)
+    from public.identities
+    join public.properties on properties.owner_identity_id = identities.id
+    where identities.account_id = new.id and properties.status = 'paused'
+      and properties.pause_reason = 'plan'
+    group by properties.owner_identity_id
+  ) as hidden;
+  return null;
+end
+$$;
+comment on function private.on_ban_lifted is
+  'Tells whose ban was lifted what the end of the plan has hidden: a banned account is told nothing.';
+
+create trigger accounts_are_told_what_is_hidden
+  after update of status on public.accounts
+  for each row when (old.status = 'banned' and new.status in ('active', 'suspended'))
+  execute function private.on_ban_lifted();

@@ -16501,25 +16501,11 @@ begin
   where properties.owner_identity_id = new.id
     and properties.status in ('active', 'paused', 'suspended')
     and coalesce(properties.paused_at, properties.suspended_at, now()) > old.stopped_at;
-  -- A banned account is told nothing, so what the end of its plan hid is told now.
-  perform private.notify(new.account_id, new.id, 'listings_hidden', null,
-    jsonb_build_object('reason', 'plan', 'count', hidden.count))
-  from (
-    select count(*) from public.properties
-    where properties.owner_identity_id = new.id and properties.status = 'paused'
-      and properties.pause_reason = 'plan' and properties.paused_at >= old.stopped_at
-  ) as hidden
-  where hidden.count > 0 and not exists (
-    select from public.notifications
-    where notifications.account_id = new.account_id and notifications.identity_id = new.id
-      and notifications.kind = 'listings_hidden' and notifications.created_at >= old.stopped_at
-  );
   return null;
 end
 $$;
 comment on function private.return_listing_time is
-  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it, and '
-  'tells its owner what the end of the plan hid meanwhile.';
+  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -33205,6 +33191,33 @@ create trigger leads_notify_owners
   after insert on public.leads
   for each row when (new.kind <> 'chat')
   execute function private.on_lead();
+
+create function private.on_ban_lifted() returns trigger
+  language plpgsql
+  security definer -- reads listings, whatever role lifts the ban
+  set search_path = ''
+as $$
+begin
+  perform private.notify(new.id, hidden.owner_identity_id, 'listings_hidden', null,
+    jsonb_build_object('reason', 'plan', 'count', hidden.count))
+  from (
+    select properties.owner_identity_id, count(*)
+    from public.identities
+    join public.properties on properties.owner_identity_id = identities.id
+    where identities.account_id = new.id and properties.status = 'paused'
+      and properties.pause_reason = 'plan'
+    group by properties.owner_identity_id
+  ) as hidden;
+  return null;
+end
+$$;
+comment on function private.on_ban_lifted is
+  'Tells whose ban was lifted what the end of the plan has hidden: a banned account is told nothing.';
+
+create trigger accounts_are_told_what_is_hidden
+  after update of status on public.accounts
+  for each row when (old.status = 'banned' and new.status in ('active', 'suspended'))
+  execute function private.on_ban_lifted();
 
 -- sql/13_notifications/6_events_messages.sql
 
