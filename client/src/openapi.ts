@@ -7826,7 +7826,7 @@ export interface components {
                     email: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
+            /** @description Pushes are held back until they end, except security_login, security_password, security_provider, security_contact, deletion_requested and deletion_cancelled. */
             quietHours: components["schemas"]["SettingsQuietHours"] | null;
             /** @description What others see of me, and who may write to me. */
             privacy: {
@@ -9046,7 +9046,7 @@ export interface components {
                     email?: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
+            /** @description Pushes are held back until they end, except security_login, security_password, security_provider, security_contact, deletion_requested and deletion_cancelled. */
             quietHours?: components["schemas"]["UpdateSettingsBodyQuietHours"] | null;
             /** @description What others see of me, and who may write to me. */
             privacy?: {
@@ -9315,7 +9315,7 @@ export interface components {
             /** @description false once it is cancelled, another plan follows, or it was said that it is not renewed: it still runs to its end. */
             renews: boolean;
         };
-        /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
+        /** @description Pushes are held back until they end, except security_login, security_password, security_provider, security_contact, deletion_requested and deletion_cancelled. */
         SettingsQuietHours: {
             /**
              * @description HH:MM in Kuwait.
@@ -9328,7 +9328,7 @@ export interface components {
              */
             to: string;
         };
-        /** @description Pushes are held back until they end, except security_login, security_password, security_provider and security_contact. */
+        /** @description Pushes are held back until they end, except security_login, security_password, security_provider, security_contact, deletion_requested and deletion_cancelled. */
         UpdateSettingsBodyQuietHours: {
             /**
              * @description HH:MM in Kuwait.

@@ -307,6 +307,7 @@ describe('what an app shows of it on its first day', () => {
   }
   const empty: Record<string, string> = {
     list_devices: 'an app registers its own',
+    list_invoice_refunds: 'nobody in the demo got money back',
     list_my_reports: 'those who report in the demo are others',
   }
 

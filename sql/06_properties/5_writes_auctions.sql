@@ -27,11 +27,11 @@ begin
   ));
   property := private.lock_property_for_auction(property_id);
   -- The end of a pause adds its length. The time of a draft begins when it is published.
-  if ends_at > case property.status
+  if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
     when 'pending_review' then greatest(property.expires_at, now() + make_interval(
-      days => (private.plan_of(property.owner_identity_id)).listing_days)) end then
+      days => (private.plan_of(property.owner_identity_id)).listing_days)) end) then
     perform private.refuse_field('endsAt', 'too_big');
   end if;
 

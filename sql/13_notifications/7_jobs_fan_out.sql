@@ -184,7 +184,7 @@ begin
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
-  if case when is_back then not property.listed else property.status = 'active' end or exists (
+  if (case when is_back then not property.listed else property.status = 'active' end) or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'

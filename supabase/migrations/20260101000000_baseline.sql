@@ -15824,11 +15824,11 @@ begin
   ));
   property := private.lock_property_for_auction(property_id);
   -- The end of a pause adds its length. The time of a draft begins when it is published.
-  if ends_at > case property.status
+  if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
     when 'pending_review' then greatest(property.expires_at, now() + make_interval(
-      days => (private.plan_of(property.owner_identity_id)).listing_days)) end then
+      days => (private.plan_of(property.owner_identity_id)).listing_days)) end) then
     perform private.refuse_field('endsAt', 'too_big');
   end if;
 
@@ -33868,7 +33868,7 @@ begin
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', price, 'before', event.details -> 'before');
   end if;
-  if case when is_back then not property.listed else property.status = 'active' end or exists (
+  if (case when is_back then not property.listed else property.status = 'active' end) or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'
@@ -35021,12 +35021,12 @@ create function private.notify_of_stopped_deletion(subject_id text) returns bool
   language plpgsql set search_path = ''
 as $$
 declare
-  stopped record;
+  due record;
   is_notified boolean;
 begin
-  select * into stopped from private.stopped_deletions() as stopped
+  select * into due from private.stopped_deletions() as stopped
   where stopped.subject_id = notify_of_stopped_deletion.subject_id;
-  perform from public.accounts where accounts.id = stopped.account_id
+  perform from public.accounts where accounts.id = due.account_id
   for no key update skip locked;
   if not found then
     return false;
@@ -35035,35 +35035,35 @@ begin
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
-      and alarms.subject_id = stopped.subject_id and alarms.raised_at >= stopped.due_at
+      and alarms.subject_id = due.subject_id and alarms.raised_at >= due.due_at
       and alarms.settled_note is distinct from 'nothing stops it any more'
   );
-  perform private.raise_alarm('deletion_stopped', stopped.subject_id,
-    jsonb_build_object('obligations', stopped.owed, 'deleteAt', stopped.due_at));
+  perform private.raise_alarm('deletion_stopped', due.subject_id,
+    jsonb_build_object('obligations', due.owed, 'deleteAt', due.due_at));
   if is_notified then
     return true;
   end if;
-  if stopped.subject_id <> stopped.account_id::text then
-    perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
+  if due.subject_id <> due.account_id::text then
+    perform private.notify(due.account_id, null, 'system', null, jsonb_build_object('at', now(),
       'titleAr', 'لم تُغلق صفحتك',
-      'bodyAr', case when 'money' = any (stopped.owed)
+      'bodyAr', case when 'money' = any (due.owed)
         then 'وصل مبلغ إلى محفظتها بعد أن طلبت إغلاقها. اطلب الإغلاق من جديد واختر ما يُفعل بالمبلغ'
         else 'لها مزاد لم ينتهِ بعد. تُغلق بعد انتهائه' end,
       'titleEn', 'Your page was not closed',
-      'bodyEn', case when 'money' = any (stopped.owed)
+      'bodyEn', case when 'money' = any (due.owed)
         then 'Money came to its wallet after you had asked for the closing. Ask for it again and say '
           'what is to be done with the money'
         else 'It has an auction that is not over. It is closed after that' end));
     return true;
   end if;
-  perform private.notify(stopped.account_id, null, 'system', null, jsonb_build_object('at', now(),
+  perform private.notify(due.account_id, null, 'system', null, jsonb_build_object('at', now(),
     'titleAr', 'لم يُحذف حسابك',
-    'bodyAr', case when 'money' = any (stopped.owed)
+    'bodyAr', case when 'money' = any (due.owed)
       then 'وصل مبلغ إلى محفظتك بعد أن طلبت حذف حسابك. اصرفه أو راسل الدعم لاسترداده، ثم اطلب الحذف '
         'من جديد'
       else 'لديك مزاد لم ينتهِ بعد. اطلب الحذف من جديد بعد انتهائه' end,
     'titleEn', 'Your account was not deleted',
-    'bodyEn', case when 'money' = any (stopped.owed)
+    'bodyEn', case when 'money' = any (due.owed)
       then 'Money came to your wallet after you had asked for the deletion. Spend it or ask '
         'support to refund it, then ask for the deletion again'
       else 'You have an auction that is not over. Ask for the deletion again after it' end));
@@ -36159,6 +36159,10 @@ values
   ('listing_status', 'unavailable', 'غير متاح', 'Unavailable', 13),
   ('pause_reason', 'unproven_past', 'بانتظار إثبات وسيلة التواصل', 'Until a contact is proven', 1),
   ('pause_reason', 'plan', 'لا تتسع له الباقة', 'No room in the plan', 2),
+  ('hidden_by', 'licence', 'انتهى الترخيص', 'Its licence has ended', 1),
+  ('hidden_by', 'administrator', 'أوقفته الإدارة', 'Suspended by an administrator', 2),
+  ('payout_state', 'at_provider', 'لدى مزود الدفع', 'At the provider', 1),
+  ('payout_state', 'open', 'بانتظار القرار', 'Awaits a decision', 2),
   ('suggestion_kind', 'area', 'منطقة', 'Area', 1),
   ('suggestion_kind', 'governorate', 'محافظة', 'Governorate', 2),
   ('suggestion_kind', 'kind', 'نوع العقار', 'Kind of property', 3),

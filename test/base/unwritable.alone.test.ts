@@ -76,6 +76,8 @@ async function furnish() {
   const [first, other, admin, company, office] = people
   owner = first
   const listing = await insertListing(owner.identityId)
+  const picture = jpeg({ width: 8, height: 8 })
+  const { body: { files: [uploaded] } } = await uploadPictures(owner, [picture])
   const papers = await insertWaitingCompany(owner.id)
   const paper = await uploadDocuments(owner, papers, [pdf()])
   const actAs = async (person: Person, type: 'company' | 'office') => {
@@ -90,6 +92,7 @@ async function furnish() {
     userId: owner.id,
     identityId: papers,
     documentId: paper.body.files[0].documentId,
+    mediaId: uploaded.mediaId,
     invoiceId: invoice,
     propertyId: listing,
     properties: listing,

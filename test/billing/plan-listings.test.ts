@@ -71,7 +71,8 @@ test('WAL-11 they come back with the time that they had left', async () => {
 })
 
 test('WAL-11 not after 90 days, not without a way to reach the owner, and not what the owner paused', async () => {
-  const { person, ids } = await hiding(5, (i) => i === 2 ? { allow_chat: false } : {})
+  const { person, ids } = await hiding(5)
+  await database().query('update public.properties set allow_chat = false where id = $1', [ids[2]])
   await database().query(
     `update public.properties set paused_at = paused_at - interval '90 days' where id = $1`,
     [ids[1]],

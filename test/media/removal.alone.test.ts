@@ -46,8 +46,8 @@ async function givenUp(person: Person, count: number): Promise<string[]> {
   const pictures = Array.from({ length: count }, (_, shade) => jpeg({ width: 8, height: 8, shade }))
   const { body } = await uploadPictures(person, pictures)
   await database().query(
-    `update public.media set created_at = now() - interval '25 hours' where account_id = $1`,
-    [person.id],
+    'update private.upload_sessions set expires_at = now() where identity_id = $1',
+    [person.identityId],
   )
   return body.files.map(({ url }: { url: string }) => url)
 }

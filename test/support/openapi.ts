@@ -121,7 +121,7 @@ export const operations = everyOperation.filter(({ id }) =>
 
 /** Whether an operation also calls Auth: to sign up, in or out, or to change the means of signing in. */
 export const talksToAuth = ({ tags, id, path }: Operation) =>
-  tags.includes('sign-in') || ['request_deletion', 'get_health'].includes(id) ||
+  tags.includes('sign-in') || ['request_deletion', 'request_closing', 'get_health'].includes(id) ||
   /^\/auth\/me\/(phone|email|providers)/.test(path)
 
 export function resolve(schema: Schema): Schema {

@@ -151,6 +151,7 @@ const inWords = (age: string) =>
     '1 day': 'a day',
     '2 days': 'two days',
     '1 year': 'a year',
+    '2 years': 'two years',
   })[
     age
   ] ?? age

@@ -128,10 +128,14 @@ export const accountActions: Record<string, Action> = {
     path: `/auth/identities/${company}`,
     body: { aboutAr: randomUUID() },
   }),
-  closeIdentity: ({ office, password }) => ({
-    path: `/auth/identities/${office}/close`,
-    body: { password, money: 'refund' },
-  }),
+  closeIdentity: async ({ office, password }) => {
+    await database().query(
+      `update public.reports set status = 'dismissed'
+       where reported_identity_id = $1 and status = 'open'`,
+      [office],
+    )
+    return { path: `/auth/identities/${office}/close`, body: { password, money: 'refund' } }
+  },
   keepIdentity: ({ office }) => ({ method: 'DELETE', path: `/auth/identities/${office}/close` }),
   document: ({ company }) => ({
     path: '/media/upload/documents',

@@ -1,5 +1,7 @@
 /** The conditions without which a function shows or changes more, each with the reason why that is allowed. */
 export const survivors: Record<string, string> = {
+  'cancel_closing: identities.id = cancel_closing.identity_id':
+    'takes the closing of another identity of the same account back',
   'conversations_changed_at: participants.identity_id = conversations_changed_at.identity_id':
     'only changes the time of the newest change',
   'exported_conversation: conversations.opened_by = participant.account_id':

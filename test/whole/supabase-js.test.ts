@@ -273,7 +273,7 @@ const saidElsewhere = [
   'proof_required',
 ]
 /** The facade copies a picture that is sent again; the Data API refuses it. */
-const ofFacade = ['send_message quota_exceeded']
+const ofFacade = ['send_message quota_exceeded', 'send_message uploads_full']
 
 test('the comment of a function says what its caller may be refused, beside what is wrong with the input', async () => {
   const { rows } = await database().query<{ name: string; comment: string }>(

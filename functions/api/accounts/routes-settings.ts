@@ -51,8 +51,8 @@ const Settings = z.object({
   notifications: z.object(each(categories, z.object(each(channels, z.boolean()))))
     .describe('Which notifications I want, and how.'),
   quietHours: z.object(hours).nullable().describe(
-    'Pushes are held back until they end, except security_login, security_password, security_provider ' +
-      'and security_contact.',
+    'Pushes are held back until they end, except security_login, security_password, security_provider, ' +
+      'security_contact, deletion_requested and deletion_cancelled.',
   ),
   privacy: z.object({ ...each(secrets, z.boolean()), whoMayWrite }).describe(
     'What others see of me, and who may write to me.',

@@ -283,7 +283,6 @@ const acts: Act[] = [
       await hideListings()
       await database().query('select private.bring_back_listings($1)', [sara.identityId])
     },
-    pushes: 2,
   },
   {
     kind: 'plan_terms_changed',
