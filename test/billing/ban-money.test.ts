@@ -5,7 +5,7 @@ import { byTokenAlone, signUpAdmin } from '../support/admins.ts'
 import { baseUrl, database, type Person, signIn, signUp } from '../support/client.ts'
 import { runJobsOf } from '../support/jobs.ts'
 import { giveMoney, hasSandbox, topUp, walletOf } from '../support/money.ts'
-import { refusal } from '../support/problems.ts'
+import { refusal, unknownId } from '../support/problems.ts'
 import { expectBalanced } from './wallets.ts'
 
 const reason = 'احتيال'
@@ -43,6 +43,14 @@ const walletNow = async (person: Person) => {
 }
 
 describe.runIf(hasSandbox)('WAL-13 money of a banned account', () => {
+  test('of an administrator, or of nobody, is not paid out', async () => {
+    const other = await signUpAdmin()
+    expect(await openPayout(admin, other)).toMatchObject(refusal(409, 'admin_target'))
+    expect(await openPayout(admin, admin)).toMatchObject(refusal(409, 'admin_self'))
+    expect(await openPayout(admin, { ...other, id: unknownId }))
+      .toMatchObject(refusal(404, 'user_not_found'))
+  })
+
   test('goes back to its payments, and the rest waits for 120 days after the newest', async () => {
     const person = await signUp()
     await topUp(person, 10)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { database, guest, type Person, request, signUp } from '../support/client.ts'
+import { openConversation, postMessage } from '../support/conversations.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
 import { jpeg, partsIn, png } from '../support/pictures.ts'
 import {
@@ -280,6 +281,18 @@ describe('MED-28 an upload session', () => {
   })
 
   test('takes no more while the account has 200 pictures that nothing uses', async () => {
+    const { id: conversation } = await openConversation(owner, {
+      identityId: (await signUp()).identityId,
+      message: 'صورة',
+    })
+    const { body: { files: [sent] } } = await uploadPictures(owner, shades(1, 98))
+    const send = () =>
+      postMessage(owner, conversation, {
+        clientMessageId: randomUUID(),
+        type: 'image',
+        mediaId: sent.mediaId,
+      })
+    expect(await send()).toMatchObject({ status: 201 })
     const sessions: string[] = []
     for (const count of [...Array(19).fill(10), 7]) {
       const { body } = await uploadPictures(owner, shades(count))
@@ -297,6 +310,7 @@ describe('MED-28 an upload session', () => {
     }
     expect(await uploadPictures(owner, shades(1, 99))).toMatchObject(full)
     expect(await uploadAvatar(owner, jpeg(small))).toMatchObject(full)
+    expect(await send()).toMatchObject(full) // each message has a file of its own
     // What a listing has is used.
     await createDraft(owner, { uploadSessionId: sessions[0] })
     expect((await uploadAvatar(owner, jpeg(small))).status).toBe(201)

@@ -144,6 +144,9 @@ test('a licence does not end before a live auction, and a day after it', async (
   )
   expect(await change({ licenceExpiresOn: await kuwaitDay(9) }))
     .toMatchObject(refusal(409, 'status_transition_invalid'))
+  await owner.post('/auth/identity/switch', { identityId: company })
+  expect(await owner.patch('/company/profile', { licenceExpiresOn: await kuwaitDay(9) }))
+    .toMatchObject(refusal(409, 'status_transition_invalid'))
   expect(await change({ licenceExpiresOn: await kuwaitDay(12) })).toMatchObject({ status: 200 })
 })
 

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { wrong } from '../accounts/password-requests.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
+import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { sendDocument } from '../support/documents.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -218,4 +219,30 @@ test('the licence of a closed one is forgotten after two years', async () => {
     [office],
   )
   expect(rows).toEqual([])
+})
+
+test('a code confirms it instead of the password, for five minutes and five tries', async () => {
+  const request = async (seconds: number) => {
+    const person = await signUpByPhone()
+    const { identifier } = person
+    const id = await insertOrganisation(person.id)
+    await ageCodes(identifier, 45)
+    const resend = { identifier, purpose: 'delete' }
+    const [code] = await codeSentBy(identifier, () => person.post('/auth/otp/resend', resend))
+    await ageCodes(identifier, seconds)
+    return {
+      code,
+      confirm: (code: string) => person.post(`/auth/identities/${id}/close`, { code }),
+    }
+  }
+  const late = await request(301)
+  expect(await late.confirm(late.code)).toMatchObject(refusal(410, 'otp_expired'))
+  const guessed = await request(0)
+  for (let tries = 1; tries <= 5; tries++) {
+    expect(await guessed.confirm(wrongCode(guessed.code, tries)))
+      .toMatchObject(refusal(422, 'otp_invalid'))
+  }
+  expect(await guessed.confirm(guessed.code)).toMatchObject(refusal(429, 'otp_locked'))
+  const right = await request(0)
+  expect(await right.confirm(right.code)).toMatchObject({ status: 202 })
 })

@@ -169,3 +169,13 @@ test('LIST-08 the plan of the other identity bounds what it gets, whatever is mo
   expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
   expect(await countOf(office)).toBe(allowed)
 })
+
+test('LIST-08 whoever could not be reached gets no listing that is shown', async () => {
+  await database().query(
+    `update public.organisations set phone = '+96522223333' where identity_id = $1`,
+    [office],
+  )
+  const id = await insertListing(office, { owner_type: 'office', allow_chat: false })
+  await actAs(office)
+  expect(await move([id], seller.identityId)).toMatchObject(refused(422, 'contact_missing'))
+})

@@ -259,6 +259,15 @@ test('FRESH-04 switched off, nothing is refused and no case is made', async () =
   }
 })
 
+test('LIST-08 a listing is not moved to where it would repeat another', async () => {
+  const office = await insertOrganisation(seller.id, 'office')
+  const { body: { id } } = await publish(seller)
+  await actAs(seller, office)
+  const { body: { id: same } } = await publish(seller)
+  expect(await seller.post('/properties/move', { ids: [same], identityId: seller.identityId }))
+    .toMatchObject(repeats(id))
+})
+
 test('past the facade, the Data API refuses the same', async () => {
   await givePhone(seller)
   const { body: { id } } = await publish(seller)

@@ -5,6 +5,7 @@ import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { openConversation, postMessage, startConversation } from '../support/conversations.ts'
 import { countSessions } from '../support/codes.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { actAs } from '../support/identities.ts'
 import { drain } from '../support/jobs.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
@@ -46,6 +47,16 @@ describe('HARM-04 drafts', () => {
     })
     expect([status, JSON.parse(text).message]).toEqual([409, 'drafts_full'])
     expect(await act(person, published.id, 'restore')).toMatchObject(full(50))
+    const office = await insertOrganisation(person.id, 'office')
+    const { rows: [one] } = await database().query(
+      `insert into public.properties (owner_identity_id, owner_type, type)
+       values ($1, 'office', 'SALE') returning id`,
+      [office],
+    )
+    await actAs(person, office)
+    const taken = { ids: [one.id], identityId: person.identityId }
+    expect(await person.post('/properties/move', taken)).toMatchObject(full(50))
+    await actAs(person, person.identityId)
     // The draft was counted when it was made, so restoring it adds nothing.
     expect((await act(person, draft.id, 'restore')).status).toBe(200)
     expect((await publishListing(person)).status).toBe('active')
