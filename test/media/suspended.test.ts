@@ -7,6 +7,7 @@ import { publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { refusal, unknownId } from '../support/problems.ts'
 import { download, storedFiles, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { waitUntil } from '../support/wait.ts'
 
 let owner: Person
 let admin: Person
@@ -15,6 +16,7 @@ let mediaId: string
 let url: string
 
 const picture = jpeg({ width: 40, height: 30 })
+const reason = 'مخالفة'
 
 beforeEach(async () => {
   ;[owner, admin] = await Promise.all([signUp(), signUpAdmin()])
@@ -25,7 +27,7 @@ beforeEach(async () => {
 
 const decide = async (decision: 'suspend' | 'restore') =>
   expect(
-    (await admin.post(`/admin/moderation/${id}/decide`, { decision, reason: 'مخالفة' })).status,
+    (await admin.post(`/admin/moderation/${id}/decide`, { decision, reason })).status,
   ).toBe(200)
 
 const setStatus = (table: 'accounts' | 'identities', one: string, status: string) =>
@@ -97,9 +99,19 @@ test('LIST-09 a file that was moved without its row is found, and goes where it 
 })
 
 test('LIST-09 it is right after whatever is decided while jobs run at once', async () => {
+  // Where a job is slow, a decision is asked to come again.
+  const decided = async (decision: 'suspend' | 'restore') => {
+    const statuses: number[] = []
+    await waitUntil(decision, async () => {
+      const path = `/admin/moderation/${id}/decide`
+      statuses.push((await admin.post(path, { decision, reason })).status)
+      return statuses.at(-1) !== 503
+    })
+    expect(statuses.at(-1)).toBe(200)
+  }
   for (let round = 0; round < 3; round++) {
-    await Promise.all([decide('suspend'), runJobs(), runJobs()])
-    await Promise.all([decide('restore'), runJobs(), runJobs()])
+    await Promise.all([decided('suspend'), runJobs(), runJobs()])
+    await Promise.all([decided('restore'), runJobs(), runJobs()])
   }
   await isPublic(true)
   await decide('suspend')

@@ -187,14 +187,10 @@ describe('FRESH-03 the same house twice', () => {
   })
 
   test('20 units of one building that differ by floor go out', async () => {
-    const answers = await Promise.all(
-      Array.from(
-        { length: 20 },
-        (_, floorNo) =>
-          publish(seller, { ...completeFields.RENT, block: '5', building: '12', floorNo }),
-      ),
-    )
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201))
+    const building = { ...completeFields.RENT, block: '5', building: '12' }
+    for (let floorNo = 0; floorNo < 20; floorNo++) {
+      expect((await publish(seller, { ...building, floorNo })).status).toBe(201)
+    }
   })
 
   test('another identity and another account go out, with a case only for the same picture', async () => {
