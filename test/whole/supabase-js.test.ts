@@ -173,7 +173,8 @@ describe('functions', () => {
   })
 })
 
-describe('Realtime', () => {
+// In this order: a client that has left its last channel closes its connection a moment later.
+describe('Realtime', { shuffle: false }, () => {
   test(
     'brings messages on the private channel of the account, whoever keeps the session',
     async () => {
