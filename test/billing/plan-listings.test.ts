@@ -104,3 +104,13 @@ test('WAL-11 a renewal that has no more room says nothing', async () => {
   expect(await told(person, 'listings_back')).toEqual([])
   expect(await told(person, 'listings_hidden')).toHaveLength(1)
 })
+
+test('WAL-11 a suspension in between changes neither the reason nor that it comes back', async () => {
+  const { person, ids } = await hiding(2)
+  await database().query(`select private.suspend_property($1, 'صور مخالفة')`, [ids[1]])
+  expect(await states(person, ids)).toEqual(['active', 'suspended'])
+  await database().query('select private.lift_suspension($1)', [ids[1]])
+  expect(await states(person, ids)).toEqual(['active', hidden])
+  await buy(person, await newPlan({ price: 2 }))
+  expect(await states(person, ids)).toEqual(['active', 'active'])
+})

@@ -11,6 +11,7 @@ import { actAs, actingOf, setStatus } from '../support/identities.ts'
 import { drain } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
 import { giveMoney } from '../support/money.ts'
+import { notificationsOf } from '../support/notifications.ts'
 import { givePlan } from '../support/plans.ts'
 import { refusal } from '../support/problems.ts'
 
@@ -245,4 +246,39 @@ test('a code confirms it instead of the password, for five minutes and five trie
   expect(await guessed.confirm(guessed.code)).toMatchObject(refusal(429, 'otp_locked'))
   const right = await request(0)
   expect(await right.confirm(right.code)).toMatchObject({ status: 202 })
+})
+
+test('what stops it at its date is told once, and asked for again it says what is to be done', async () => {
+  expect(await close()).toMatchObject({ status: 202 })
+  await giveMoney(office, 5)
+  await whenDue()
+  expect(await own()).toMatchObject({ status: 'closing' })
+  const told = async () =>
+    (await notificationsOf(owner, 'system')).filter(({ titleEn }) => titleEn.includes('not closed'))
+  for (let times = 0; times < 2; times++) {
+    await drain('notify_of_stopped_deletions')
+    expect(await told()).toHaveLength(1)
+  }
+  expect(await close()).toMatchObject(refusal(409, 'account_has_obligations'))
+  expect(await close({ money: 'refund' })).toMatchObject({ status: 202 })
+  await drain('close_due_identities')
+  expect(await own()).toMatchObject({ status: 'closed' })
+})
+
+test('money that comes after it was closed is paid out with the account', async () => {
+  await giveMoney(office, 5)
+  await close({ money: 'refund' })
+  await whenDue()
+  await giveMoney(office, 3)
+  await owner.post('/auth/me/delete', { password: owner.password, money: 'refund' })
+  await database().query(
+    `update public.accounts set delete_at = now() - interval '1 second' where id = $1`,
+    [owner.id],
+  )
+  await drain('delete_due_accounts')
+  const { rows } = await database().query(
+    'select amount::float from public.wallet_payouts where account_id = $1 order by amount',
+    [owner.id],
+  )
+  expect(rows).toEqual([{ amount: 3 }, { amount: 5 }])
 })
