@@ -206,6 +206,14 @@ test('reviews follow its licence to the next identity of the account, hidden one
   expect(rows.toSorted((a, b) => a.rating - b.rating))
     .toEqual([{ rating: 1, hidden: true }, { rating: 2, hidden: false }])
   expect((await owner.get('/auth/me/export')).body.closedLicences).toEqual([])
+
+  // Also when the next one is verified before the closing is over.
+  expect(await close({}, next)).toMatchObject({ status: 202 })
+  const last = await claim(owner)
+  expect(await ratingOf(last)).toEqual([null, 0])
+  await database().query('update public.identities set close_at = now() where id = $1', [next])
+  await drain('close_due_identities')
+  expect(await ratingOf(last)).toEqual([2, 1])
 })
 
 test('the licence of a closed one is forgotten after two years', async () => {

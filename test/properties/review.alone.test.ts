@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation, takePhone } from '../support/fixtures.ts'
+import { drain } from '../support/jobs.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { jpeg } from '../support/pictures.ts'
@@ -264,4 +265,20 @@ test('thirty numbers a day, then no more; what is not offered does not count', a
   } finally {
     await restore()
   }
+})
+
+test('LIST-08 a listing that is moved waits, keeps its end, and nobody hears that it is gone', async () => {
+  await review(false)
+  const { id, expiresAt } = await publishListing(seller)
+  const reader = await signUp()
+  await reader.post(`/favorites/${id}`)
+  const office = await insertOrganisation(seller.id, 'office')
+  await review(true)
+  expect(await seller.post('/properties/move', { ids: [id], identityId: office }))
+    .toMatchObject({ status: 200, body: { items: [{ status: 'pending_review' }] } })
+  await decide(id, true)
+  expect(await read(guest, id)).toMatchObject({ status: 'active', owner: { identityId: office } })
+  expect(Date.parse((await read(guest, id)).expiresAt)).toBe(Date.parse(expiresAt))
+  await drain('fan_out_listing_events')
+  expect(await notificationsOf(reader, 'favorite_unavailable')).toEqual([])
 })
