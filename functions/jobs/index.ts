@@ -40,6 +40,7 @@ const sqlJobs: BackendFunction[] = [
   'downgrade_plans',
   'empty_reports',
   'refresh_area_prices',
+  'keep_area_prices',
   'remind_of_plans',
   'report_refused_password',
   'renew_plans',

@@ -97,7 +97,8 @@ create table private.timestamps (
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
-  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
+  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock; '
+  'area_prices_kept: when the figures of this month were last replaced.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps

@@ -17,4 +17,27 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
 
-grant execute on function private.refresh_area_prices to backend;
+create function private.keep_area_prices() returns bigint
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
+  kept bigint;
+begin
+  if private.claim_timestamp('area_prices_kept', '1 day') is null then
+    return 0;
+  end if;
+  delete from private.area_price_history where area_price_history.month = this_month;
+  insert into private.area_price_history
+    (month, area_id, type, kind, listings, median_price, median_price_per_m2)
+  select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
+    figures.median_price, figures.median_price_per_m2
+  from private.area_figures(null, true) as figures;
+  get diagnostics kept = row_count;
+  return kept;
+end
+$$;
+comment on function private.keep_area_prices is
+  'Job: once a day replaces the figures of this month in private.area_price_history.';
+
+grant execute on function private.refresh_area_prices, private.keep_area_prices to backend;

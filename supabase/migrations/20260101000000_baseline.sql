@@ -153,7 +153,8 @@ create table private.timestamps (
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
-  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
+  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock; '
+  'area_prices_kept: when the figures of this month were last replaced.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -21723,6 +21724,27 @@ grant select on private.area_prices to acting;
 create policy "everybody sees the prices of areas" on private.area_prices
   for select to acting using (true);
 
+create table private.area_price_history (
+  area_id text not null,
+  type text not null,
+  kind text not null,
+  month date not null
+    constraint area_price_history_months_begin_on_the_first check (extract(day from month) = 1),
+  listings integer not null,
+  median_price numeric,
+  median_price_per_m2 numeric,
+  primary key (area_id, type, kind, month)
+);
+comment on table private.area_price_history is
+  'What private.area_figures found on the last day of a month, or in this month so far. Never '
+  'purged: it has a row for each month, area, type and kind.';
+create index area_price_history_month_idx on private.area_price_history (month);
+
+alter table private.area_price_history enable row level security;
+grant select on private.area_price_history to acting;
+create policy "everybody sees the prices of areas" on private.area_price_history
+  for select to acting using (true);
+
 -- sql/09_map/4_reads.sql
 
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
@@ -21780,7 +21802,9 @@ begin
         'lat', round(cells.lat::numeric, 6),
         'lng', round(cells.lng::numeric, 6),
         'count', round(cells.count / $3),
-        'minPrice', case when $3 = 1 then cells.min_price end,
+        'minPrice', cells.min_price,
+        'sale', json_build_object('minPrice', cells.sale),
+        'rent', json_build_object('minPrice', cells.rent),
         'bbox', json_build_array(cells.west, cells.south,
           trunc(cells.east::text::numeric, 6) + 0.000001,
           trunc(cells.north::text::numeric, 6) + 0.000001)
@@ -21793,7 +21817,12 @@ begin
         avg(search_documents.lat) as lat,
         avg(search_documents.lng) as lng,
         count(*) as count,
-        min(search_documents.price) as min_price,
+        min(search_documents.price) filter (
+          where $3 = 1 and ($1).type is not null) as min_price,
+        min(search_documents.price) filter (
+          where $3 = 1 and search_documents.type = 'SALE') as sale,
+        min(search_documents.price) filter (
+          where $3 = 1 and search_documents.type = 'RENT') as rent,
         min(search_documents.lng) as west,
         min(search_documents.lat) as south,
         max(search_documents.lng) as east,
@@ -21813,7 +21842,7 @@ end
 $$;
 comment on function private.map_clusters is
   'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'minPrice is null then.';
+  'lowest prices are null then.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -21879,19 +21908,26 @@ comment on function private.list_map_listings is
   'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
   'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
-create function private.map_area_prices(filters private.search_filters) returns json
+create function private.area_figures(filters private.search_filters, by_kind boolean)
+  returns table (
+    area_id text, type text, kind text, listings bigint, median_price numeric,
+    median_price_per_m2 numeric
+  )
   language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
-declare
-  items json;
 begin
-  execute format($sql$
-    with figures as (
+  return query execute format($sql$
+    select figures.area_id, figures.type, figures.kind, figures.listings,
+      case when figures.is_shown then round(figures.median::numeric, 3) end,
+      case when figures.is_shown then round(figures.median_m2::numeric, 3) end
+    from (
       select
         search_documents.area_id,
-        count(*) as count,
+        search_documents.type,
+        %s as kind,
+        count(*) as listings,
         count(search_documents.price) >= 5 and count(distinct identities.account_id)
           filter (where search_documents.price is not null) >= 3 as is_shown,
         percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
@@ -21900,23 +21936,51 @@ begin
       from private.search_documents
       join public.identities on identities.id = search_documents.owner_identity_id
       where %s
-      group by search_documents.area_id
-    )
+      group by 1, 2, 3
+    ) as figures
+    $sql$, case when by_kind then 'search_documents.kind' else 'null::text' end,
+    (private.search_conditions(null, filters)).conditions) using filters;
+end
+$$;
+comment on function private.area_figures is
+  'Listings and medians by area and type, and by kind if it is asked for; no median for fewer than '
+  '5 prices or 3 accounts.';
+
+create function private.map_area_prices(filters private.search_filters) returns json
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
     select json_agg(json_build_object(
-      'areaId', areas.id,
-      'governorateId', areas.governorate_id,
-      'nameAr', areas.name_ar,
-      'nameEn', areas.name_en,
-      'lat', areas.lat,
-      'lng', areas.lng,
-      'count', coalesce(figures.count, 0),
-      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
-      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
-    ) order by areas.position)
-    from public.areas
-    left join figures on figures.area_id = areas.id
-    $sql$, (private.search_conditions(null, filters)).conditions) into items using filters;
-  return items;
+      'areaId', priced.id,
+      'governorateId', priced.governorate_id,
+      'nameAr', priced.name_ar,
+      'nameEn', priced.name_en,
+      'lat', priced.lat,
+      'lng', priced.lng,
+      'count', priced.listings,
+      'medianPrice', priced.price,
+      'medianPricePerM2', priced.price_per_m2,
+      'sale', json_build_object(
+        'medianPrice', priced.sale, 'medianPricePerM2', priced.sale_per_m2),
+      'rent', json_build_object(
+        'medianPrice', priced.rent, 'medianPricePerM2', priced.rent_per_m2)
+    ) order by priced.position)
+    from (
+      select
+        areas.*,
+        coalesce(sum(figures.listings), 0) as listings,
+        max(figures.median_price) filter (where figures.type = filters.type) as price,
+        max(figures.median_price_per_m2) filter (where figures.type = filters.type) as price_per_m2,
+        max(figures.median_price) filter (where figures.type = 'SALE') as sale,
+        max(figures.median_price_per_m2) filter (where figures.type = 'SALE') as sale_per_m2,
+        max(figures.median_price) filter (where figures.type = 'RENT') as rent,
+        max(figures.median_price_per_m2) filter (where figures.type = 'RENT') as rent_per_m2
+      from public.areas
+      left join private.area_figures(filters, false) as figures on figures.area_id = areas.id
+      group by areas.id
+    ) as priced
+  );
 end
 $$;
 
@@ -21940,7 +22004,37 @@ comment on function private.list_map_areas is
   'Facade: for each area the number of listings, median price and median price per m²; no median '
   'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
 
-grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;
+create function private.list_area_price_history(area_id text, type text, kind text) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(given.path,
+      case when given.code is null then 'required' else 'invalid' end)), '[]')
+    from (values
+      ('areaId', 'area', area_id), ('type', 'listing_type', type), ('kind', 'kind', kind)
+    ) as given (path, vocabulary, code)
+    where not private.is_code(given.vocabulary, to_jsonb(given.code))
+  ));
+  return json_build_object('items', (
+    select coalesce(json_agg(json_build_object(
+      'month', to_char(history.month, 'YYYY-MM'),
+      'count', history.listings,
+      'medianPrice', history.median_price,
+      'medianPricePerM2', history.median_price_per_m2
+    ) order by history.month desc), '[]')
+    from private.area_price_history as history
+    where history.area_id = list_area_price_history.area_id
+      and history.type = list_area_price_history.type
+      and history.kind = list_area_price_history.kind
+  ), 'nextCursor', null);
+end
+$$;
+comment on function private.list_area_price_history is
+  'Facade: what listings of a type and kind in an area cost, by month, newest first.';
+
+grant execute on function private.list_map_listings, private.list_map_areas,
+  private.list_area_price_history to anon, authenticated;
 
 -- sql/09_map/7_jobs.sql
 
@@ -21963,7 +22057,30 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
 
-grant execute on function private.refresh_area_prices to backend;
+create function private.keep_area_prices() returns bigint
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
+  kept bigint;
+begin
+  if private.claim_timestamp('area_prices_kept', '1 day') is null then
+    return 0;
+  end if;
+  delete from private.area_price_history where area_price_history.month = this_month;
+  insert into private.area_price_history
+    (month, area_id, type, kind, listings, median_price, median_price_per_m2)
+  select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
+    figures.median_price, figures.median_price_per_m2
+  from private.area_figures(null, true) as figures;
+  get diagnostics kept = row_count;
+  return kept;
+end
+$$;
+comment on function private.keep_area_prices is
+  'Job: once a day replaces the figures of this month in private.area_price_history.';
+
+grant execute on function private.refresh_area_prices, private.keep_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 

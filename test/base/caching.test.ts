@@ -39,6 +39,10 @@ const rules: Record<string, { path: () => string; rule: string | RegExp }> = {
     path: () => '/map/areas',
     rule: 'public, s-maxage=300, stale-while-revalidate=600',
   },
+  list_area_price_history: {
+    path: () => '/map/areas/salmiya/history?type=SALE&kind=villa',
+    rule: 'public, s-maxage=300, stale-while-revalidate=600',
+  },
   list_feed: { path: () => '/feed', rule: /^public, s-maxage=\d+, stale-while-revalidate=\d+$/ },
   quick_search: { path: () => '/search', rule: search },
   quick_count_listings: { path: () => '/search/count?type=RENT', rule: search },

@@ -135,6 +135,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
         '/meta/amenities',
         '/meta/enums',
         '/map/areas',
+        '/map/areas/salmiya/history?type=SALE&kind=villa',
         '/map/listings?bbox=47.9,29.2,48.1,29.4&zoom=12',
         '/feed?snapshot=' + new Date(Date.now() - 60_000).toISOString(),
         '/search',

@@ -3,7 +3,15 @@ import { database, guest, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { known } from './results.ts'
 
-type Cluster = { lat: number; lng: number; count: number; minPrice: number; bbox: number[] }
+type LowestPrice = { minPrice: number | null }
+type Cluster = LowestPrice & {
+  lat: number
+  lng: number
+  count: number
+  sale: LowestPrice
+  rent: LowestPrice
+  bbox: number[]
+}
 type Point = { id: string; lat: number; lng: number }
 
 const kuwait = '46.5,28.45,48.8,30.15'
@@ -75,10 +83,32 @@ test('at low zoom listings are counted in grid cells that halve with each zoom',
     lat: Number((lat + 0.0005).toFixed(6)),
     lng: Number((lng + 0.001).toFixed(6)),
     count: 2,
-    minPrice: 90_000.5,
+    minPrice: null,
+    sale: { minPrice: 90_000.5 },
+    rent: { minPrice: null },
     bbox: [lng, lat, stepBeyond(lng + 0.002), stepBeyond(lat + 0.001)],
   })
-  expect(single).toMatchObject({ count: 1, minPrice: null })
+  expect(single).toMatchObject({ count: 1, minPrice: null, sale: { minPrice: null } })
+})
+
+test('SRCH-11 the lowest price of a cluster is of one type', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  for (
+    const [type, price] of [['SALE', 120_000], ['SALE', 90_000.5], ['RENT', 650], ['EXCHANGE', 5]]
+  ) await insertListing(identityId, { ...at(lat, lng), type, price })
+  const lowest = async (more: string) => {
+    const found = await clusters(box, 10, more)
+    expect(found).toHaveLength(1)
+    const { count, minPrice, sale, rent } = found[0]!
+    return [count, minPrice, sale.minPrice, rent.minPrice]
+  }
+  expect(await lowest('')).toEqual([4, null, 90_000.5, 650])
+  expect(await lowest('&type=SALE')).toEqual([2, 90_000.5, 90_000.5, null])
+  expect(await lowest('&type=RENT')).toEqual([1, 650, null, 650])
+  expect(await lowest(`&q=${encodeURIComponent('للإيجار')}`)).toEqual([1, 650, null, 650])
+  expect(await lowest('&type=EXCHANGE')).toEqual([1, 5, null, null])
+  expect(await lowest('&priceMin=100000')).toEqual([1, null, 120_000, null])
 })
 
 test('at high zoom each listing is a point with the data of its marker', async () => {
@@ -349,7 +379,7 @@ test('each area has its number of listings, and their prices from five of three 
     insertListing(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
   for (const more of [1, 3, 2, 5]) await offer(more)
   const ask = async () => {
-    const { body } = await guest.get(`/map/areas?priceMin=${base}&priceMax=${base + 9}`)
+    const { body } = await guest.get(`/map/areas?type=SALE&priceMin=${base}&priceMax=${base + 9}`)
     expect(body.items).toHaveLength(119)
     return body.items.find(({ areaId }: { areaId: string }) => areaId === 'shaab')
   }
@@ -369,6 +399,35 @@ test('each area has its number of listings, and their prices from five of three 
   })
   await offer(2.375)
   expect(await ask()).toMatchObject({ count: 8, medianPrice: base + 2.25 })
+})
+
+test('SRCH-11 a rent and a price of sale are never in one median', async () => {
+  const people = await Promise.all([signUp(), signUp(), signUp()])
+  const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
+  const offer = (type: string, prices: number[]) =>
+    Promise.all(prices.map((more, nth) =>
+      insertListing(people[nth % 3]!.identityId, {
+        area_id: 'shaab',
+        type,
+        price: base + more,
+        land_area_m2: 1000,
+      })
+    ))
+  await offer('SALE', [1, 2, 3, 4, 5])
+  await offer('RENT', [5, 6, 7, 8, 9])
+  await offer('EXCHANGE', [1, 1, 1, 1, 2])
+  const ask = async (more: string) => {
+    const { body } = await guest.get(`/map/areas?priceMin=${base}&priceMax=${base + 9}${more}`)
+    return body.items.find(({ areaId }: { areaId: string }) => areaId === 'shaab')
+  }
+  const of = (more?: number) => ({
+    medianPrice: more === undefined ? null : base + more,
+    medianPricePerM2: more === undefined ? null : Number(((base + more) / 1000).toFixed(3)),
+  })
+  expect(await ask('')).toMatchObject({ count: 15, ...of(), sale: of(3), rent: of(7) })
+  expect(await ask('&type=SALE')).toMatchObject({ count: 5, ...of(3), sale: of(3), rent: of() })
+  expect(await ask('&type=RENT')).toMatchObject({ count: 5, ...of(7), sale: of(), rent: of(7) })
+  expect(await ask('&type=EXCHANGE')).toMatchObject({ count: 5, ...of(1), sale: of(), rent: of() })
 })
 
 test('a map has no filters of a single strategy: it shows all listings', async () => {

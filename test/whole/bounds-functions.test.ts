@@ -83,7 +83,11 @@ function samplesFor(name: string, who: string): Record<string, string> {
     zoom: '12',
     filters: `'{}'`,
     fields: `'{}'`,
-    type: /message/.test(name) ? `'text'` : `'${who === 'office' ? 'office' : 'company'}'`,
+    type: /message/.test(name)
+      ? `'text'`
+      : /area_price/.test(name)
+      ? `'SALE'`
+      : `'${who === 'office' ? 'office' : 'company'}'`,
     property_id: `'${forRent}'`,
     conversation_id: `'${conversation}'`,
     client_message_id: 'gen_random_uuid()::text',
@@ -94,7 +98,8 @@ function samplesFor(name: string, who: string): Record<string, string> {
       : `'${other.identityId}'`,
     user_id: `'${other.id}'`,
     action: `'pause'`,
-    kind: `'chat'`,
+    kind: /area_price/.test(name) ? `'villa'` : `'chat'`,
+    area_id: `'salmiya'`,
     rating: '5',
     platform: `'ios'`,
     device_id: `'a-device-of-mine'`,

@@ -159,6 +159,7 @@ describe('ISO-04 functions called directly', () => {
     const bbox = [47.9, 29.2, 48.1, 29.4]
     const reads: Record<string, unknown> = {
       count_listings: { strategy: 'standard', filters: {}, facets: [] },
+      list_area_price_history: { area_id: 'salmiya', type: 'SALE', kind: 'villa' },
       list_feed: {},
       list_map_areas: {},
       list_map_listings: { bbox, zoom: 12 },
@@ -181,6 +182,7 @@ describe('ISO-04 functions called directly', () => {
           '/search/count',
           '/search/suggest?q=sal',
           '/map/areas',
+          '/map/areas/salmiya/history?type=SALE&kind=villa',
           `/map/listings?bbox=${bbox}&zoom=12`,
         ]
       ) expect((await caller.get(path)).status, path).toBe(200)

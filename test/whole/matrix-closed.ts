@@ -216,6 +216,7 @@ export const closedTables: Record<string, Table> = {
     'insert into private.review_totals (identity_id) values (:identity)',
   ),
   'private.area_prices': closed(null),
+  'private.area_price_history': closed(null),
   'private.property_cards': closed(ofListing),
   'private.listed_records': closed(ofListing),
   'private.landmarks': closed(null),

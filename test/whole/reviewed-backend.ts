@@ -90,6 +90,7 @@ export const ofBackend: Review[] = [
     'private.count_search_words',
     'private.count_suggestions',
     'private.measure_responses',
+    'private.keep_area_prices',
     'private.refresh_area_prices',
     'private.report_missing_rows',
     'private.report_refused_password',

@@ -37,6 +37,7 @@ const reviews: Review[] = [
     'private.count_listings',
     'private.get_app',
     'private.get_property_by_number',
+    'private.list_area_price_history',
     'private.list_feed',
     'private.list_map_areas',
     'private.list_map_listings',

@@ -16,6 +16,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'get_property_by_number',
   'list_advertiser_listings',
   'list_amenities',
+  'list_area_price_history',
   'list_areas',
   'list_enums',
   'list_feed',

@@ -142,6 +142,7 @@ export const facadeSignatures = {
     page_cursor: 'text?',
     page_size: 'integer?',
   },
+  list_area_price_history: { area_id: 'text', type: 'text', kind: 'text' },
   list_audit: {
     actor_id: 'uuid?',
     actor_role: 'text?',
@@ -429,6 +430,7 @@ export const backendSignatures = {
   is_locked: { account: 'public.accounts' },
   is_name: { value: 'text' },
   is_word: { vocabulary: 'text', code: 'text' },
+  keep_area_prices: {},
   link_announced_sign_in: { announcement_id: 'uuid' },
   marks: {},
   may_act: { account: 'public.accounts' },

@@ -14,8 +14,8 @@ import {
   send,
 } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
-import { Property } from '../properties/schemas.ts'
-import { numbersPattern, queryFilters, unknownFilter } from './schemas-filters.ts'
+import { Property, Type } from '../properties/schemas.ts'
+import { code, numbersPattern, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literalInQuery, Query, Understood } from './schemas-reading.ts'
 
 const invalid = { error: 'bbox_invalid' }
@@ -42,14 +42,24 @@ const zoom = inQuery(z.int().min(0).max(20)).openapi({
   param: { required: true },
 })
 
+const minPrice = MoneyOrNull.describe(
+  'Their lowest price, in dinars; null where none has one, and where counts are approximate.',
+)
+const LowestPrice = z.object({ minPrice }).openapi('LowestPrice', {
+  description: 'Of listings of one type.',
+})
+
 const Cluster = z
   .object({
     lat: Latitude,
     lng: Longitude,
     count: Count.describe('How many listings it stands for.'),
-    minPrice: MoneyOrNull.describe(
-      'Their lowest price, in dinars; null where none has one, and where counts are approximate.',
+    minPrice: minPrice.describe(
+      'Their lowest price, in dinars, where one type is asked for, by `type` or `q`; null where none has ' +
+        'one, and where counts are approximate.',
     ),
+    sale: LowestPrice,
+    rent: LowestPrice,
     bbox: z.array(z.number()).length(4).describe(
       'A box with all its listings: minLng, minLat, maxLng, maxLat. What lies on a maximum would be ' +
         'outside, so each is up to 0.000001 further.',
@@ -123,6 +133,16 @@ const listings = route({
   },
 })
 
+const medians = {
+  medianPrice: MoneyOrNull.describe('In dinars; null for fewer than 5 prices or 3 accounts.'),
+  medianPricePerM2: MoneyOrNull.describe(
+    'In dinars for a square metre; null as the other is.',
+  ),
+}
+const MedianPrices = z.object(medians).openapi('MedianPrices', {
+  description: 'Of listings of one type.',
+})
+
 const AreaPrices = z
   .object({
     areaId: z.string().describe('An id of `GET /meta/areas`.'),
@@ -132,10 +152,12 @@ const AreaPrices = z
     lat: Latitude.nullable(),
     lng: Longitude.nullable(),
     count: Count.describe('How many listings it has.'),
-    medianPrice: MoneyOrNull.describe('In dinars; null for fewer than 5 prices or 3 accounts.'),
-    medianPricePerM2: MoneyOrNull.describe(
-      'In dinars for a square metre; null as the other is.',
+    medianPrice: medians.medianPrice.describe(
+      'In dinars; null without `type`, and for fewer than 5 prices or 3 accounts.',
     ),
+    medianPricePerM2: medians.medianPricePerM2,
+    sale: MedianPrices,
+    rent: MedianPrices,
   })
   .openapi('AreaPrices', { description: 'What listings in an area cost.' })
 
@@ -148,14 +170,50 @@ const areas = route({
   guestCache: 's-maxage=300, stale-while-revalidate=600',
   summary: 'Get the number of listings and the median prices of each area',
   description:
-    'Every area of Kuwait, also those without a listing. Without filters the figures may be ' +
-    'five minutes old.',
+    'Every area of Kuwait, also those without a listing. A rent and a price of sale are never in one ' +
+    'median. Without filters the figures may be five minutes old.',
   errors: ['range_invalid'],
   request: { query: z.strictObject(queryFilters, unknownFilter) },
   responses: {
     200: json(
       pageOf('AreaPricesPage', AreaPrices),
       'Every area of Kuwait; no median of fewer than 5 prices or 3 accounts.',
+    ),
+  },
+})
+
+const MonthOfPrices = z
+  .object({
+    month: z.string().regex(/^[0-9]{4}-[0-9]{2}$/).openapi({ example: '2026-11' })
+      .describe('The month in Kuwait.'),
+    count: Count.describe('How many listings there were on its last day, or are so far.'),
+    ...medians,
+  })
+  .openapi('MonthOfPrices', { description: 'What listings of a type and kind in an area cost.' })
+
+const months = route({
+  tags: ['map'],
+  operationId: 'list_area_price_history',
+  method: 'get',
+  path: '/areas/{areaId}/history',
+  guestCache: 's-maxage=300, stale-while-revalidate=600',
+  summary: 'Get the median prices of an area by month',
+  description:
+    'Of one type and kind, newest first. This month stands as it did within the last day; a month at ' +
+    'whose end nothing was listed is left out.',
+  request: {
+    params: z.strictObject({
+      areaId: code.openapi({ example: 'salmiya' }).describe('An id of `GET /meta/areas`.'),
+    }),
+    query: z.strictObject({
+      type: Type.describe('What is offered.'),
+      kind: code.openapi({ example: 'villa' }).describe('A code of `GET /meta/kinds`.'),
+    }),
+  },
+  responses: {
+    200: json(
+      pageOf('AreaPriceHistory', MonthOfPrices),
+      'Newest first, all in one page; no median of fewer than 5 prices or 3 accounts.',
     ),
   },
 })
@@ -169,4 +227,8 @@ export const map = area()
   .openapi(areas, async (c) => {
     const args = { filters: c.req.valid('query') }
     return send(c, await inSearchQueue(c, () => call(c, 'list_map_areas', args)))
+  })
+  .openapi(months, async (c) => {
+    const args = { ...c.req.valid('param'), ...c.req.valid('query') }
+    return send(c, await call(c, 'list_area_price_history', args))
   })

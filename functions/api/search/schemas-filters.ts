@@ -4,7 +4,7 @@ import { asciiDigits, text } from '../../_shared/input/texts.ts'
 import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
-const code = text(60).min(1)
+export const code = text(60).min(1)
 const bounds = { minimum: 0, maximum: 99_999_999_999.999 }
 const money = Money.min(bounds.minimum).max(bounds.maximum).openapi(bounds)
 const size = z.number().min(0).max(10_000_000)
@@ -27,8 +27,10 @@ const about = {
   notKinds: 'Of none of these kinds, also where `kinds` has them.',
   notGovernorateIds: 'In none of these governorates, also where `governorateIds` has them.',
   notAreaIds: 'In none of these areas, also where `areaIds` has them.',
-  priceMin: 'At least this price, in dinars. Listings without a price are left out.',
-  priceMax: 'At most this price, in dinars. Listings without a price are left out.',
+  priceMin: 'At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
+    'without a price are left out.',
+  priceMax: 'At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
+    'without a price are left out.',
   areaM2Min: 'At least this area in square metres: the plot, or else the built area.',
   areaM2Max: 'At most this area in square metres: the plot, or else the built area.',
   bedroomsMin: 'At least so many bedrooms.',
