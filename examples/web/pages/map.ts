@@ -2,7 +2,7 @@
 // map here has only the names of areas; an app puts the same answers on its own map.
 import type { Page } from '../main.ts'
 import { allAreas, client } from '../service.ts'
-import { escape, explain, html, number, onlyLatest, press } from '../ui.ts'
+import { dinars, escape, explain, html, number, onlyLatest, press } from '../ui.ts'
 
 type Box = [west: number, south: number, east: number, north: number]
 const kuwait: Box = [47.6, 28.95, 48.3, 29.5]
@@ -17,7 +17,9 @@ export const mapPage: Page = async (into, page) => {
       way.pop()
       await draw()
     })}>رجوع</button>`
-  into.append(html`<div class="bar">${back}${note}</div>`, field)
+  const type = html`<select @change=${() => draw().catch(explain)}><option value="">الكل</option>
+    <option value="SALE">للبيع</option><option value="RENT">للإيجار</option></select>` as HTMLSelectElement
+  into.append(html`<div class="bar">${back}${type}${note}</div>`, field)
 
   async function draw() {
     const signal = nextSignal()
@@ -25,15 +27,17 @@ export const mapPage: Page = async (into, page) => {
     const [west, south, east, north] = fitted(way.at(-1)!, wide / tall)
     const zoom = Math.min(20, Math.round(Math.log2((360 * wide) / 256 / (east - west))))
     const bbox = [west, south, east, north].map((side) => side.toFixed(5)).join()
-    const answer = await client.get('/map/listings', { query: { bbox, zoom }, signal })
+    const query = { bbox, zoom, ...type.value && { type: type.value as 'SALE' | 'RENT' } }
+    const answer = await client.get('/map/listings', { query, signal })
     const place = (lat: number, lng: number) =>
       `transform="translate(${((lng - west) / (east - west)) * wide} ${((north - lat) / (north - south)) * tall})"`
     const [clusters, points] = 'clusters' in answer ? [answer.clusters, []] : [[], answer.points]
     field.innerHTML = `<svg viewBox="0 0 ${wide} ${tall}">${[
       ...areas.map(({ nameAr, lat, lng }) =>
         lat && lng && `<text ${place(lat, lng)} class="area ${zoom < 11 ? 'far' : ''}">${escape(nameAr)}</text>`),
-      ...clusters.map(({ lat, lng, count }, i) => `<g ${place(lat, lng)} data-cluster="${i}">
-        <circle r="${12 + 3.5 * Math.log2(count)}"/><text y="5">${number(count)}</text></g>`),
+      ...clusters.map(({ lat, lng, count, minPrice }, i) => `<g ${place(lat, lng)} data-cluster="${i}">
+        <circle r="${12 + 3.5 * Math.log2(count)}"/><text y="5">${number(count)}</text>
+        <text class="from" y="${28 + 3.5 * Math.log2(count)}">${minPrice ? `من ${dinars(minPrice)}` : ''}</text></g>`),
       ...points.map(({ id, lat, lng, priceLabel }) => `<g ${place(lat, lng)} data-listing="${id}">
         <circle r="8"/><text y="-14">${escape(priceLabel)}</text></g>`),
     ].join('')}</svg>`
