@@ -1,5 +1,6 @@
 // Stores the files of the demo data in the stand-in for Storage, and inserts the rows that uploads would.
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Stack } from '../config/stack.ts'
 import { openFiles } from '../storage/files.ts'
@@ -11,7 +12,7 @@ type File = {
   bucket: Bucket
   identity: string
   account: string
-  content: Buffer
+  draw: () => Buffer
   use?: string
   property?: string
   position?: number
@@ -49,7 +50,7 @@ export async function storeDemoFiles(client: pg.Client, stack: Stack): Promise<v
     ...await picturesOfPeople(client),
     ...await papers(client),
   ]
-  await insert(client, store(needed, stack.dataDir))
+  await insert(client, await store(needed, stack.dataDir))
 }
 
 const withRooms = ['apartment', 'floor', 'house', 'villa', 'gov_house', 'chalet', 'studio', 'annex']
@@ -67,14 +68,15 @@ async function picturesOfListings(client: pg.Client): Promise<File[]> {
     // About one listing in eight has no pictures, as in reality.
     const count = number % 8 === 0 ? 0 : number % 3 === 0 ? 3 : 1
     return Array.from({ length: count }, (_, position): File => {
-      const content = position === 0 || !withRooms.includes(kind)
-        ? outside(kind, (number + position) % 8)
-        : inside((number + position) % 16)
+      const draw = () =>
+        position === 0 || !withRooms.includes(kind)
+          ? outside(kind, (number + position) % 8)
+          : inside((number + position) % 16)
       return {
         bucket: 'listings',
         identity,
         account,
-        content,
+        draw,
         use: 'listing',
         property: id,
         position,
@@ -90,8 +92,8 @@ async function picturesOfPeople(client: pg.Client): Promise<File[]> {
   )
   return rows.map(({ identity, account, type }): File => {
     const isPerson = type === 'individual'
-    const content = (isPerson ? portrait : logo)(numberOf(identity))
-    return { bucket: 'avatars', identity, account, content, use: isPerson ? 'avatar' : 'logo' }
+    const draw = () => (isPerson ? portrait : logo)(numberOf(identity))
+    return { bucket: 'avatars', identity, account, draw, use: isPerson ? 'avatar' : 'logo' }
   })
 }
 
@@ -102,12 +104,12 @@ async function papers(client: pg.Client): Promise<File[]> {
   )
   return rows.flatMap(({ identity, account }) =>
     [0, 1].map((page): File => (
-      { bucket: 'documents', identity, account, content: paper(page), position: page }
+      { bucket: 'documents', identity, account, draw: () => paper(page), position: page }
     ))
   )
 }
 
-type Row = Omit<File, 'content'> & {
+type Row = Omit<File, 'draw'> & {
   id: string
   name: string
   version: string
@@ -116,9 +118,13 @@ type Row = Omit<File, 'content'> & {
   metadata: object
 }
 
-function store(files: File[], dataDir: string): Row[] {
+async function store(files: File[], dataDir: string): Promise<Row[]> {
   const storage = openFiles(dataDir)
-  return files.map(({ content, ...file }): Row => {
+  const rows: Row[] = []
+  for (const { draw, ...file } of files) {
+    // Signals are handled in between, so that Ctrl-C does not wait for all pictures.
+    await setImmediate()
+    const content = draw()
     const { version, size, etag } = storage.put(content)
     const id = demoId(`file of ${file.property ?? file.identity} ${file.position ?? 0}`)
     const metadata = {
@@ -132,8 +138,9 @@ function store(files: File[], dataDir: string): Row[] {
     }
     const sha256 = createHash('sha256').update(content).digest('hex')
     const name = `${file.identity}/${id}.png`
-    return { ...file, id, name, version, bytes: size, sha256, metadata }
-  })
+    rows.push({ ...file, id, name, version, bytes: size, sha256, metadata })
+  }
+  return rows
 }
 
 const side = ({ bucket }: Row) => bucket === 'avatars' ? [160, 160] : [width, height]

@@ -60,15 +60,16 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     const interruptions = bulk(12, 1)
     if (isNightly) await interrupted('', 0)
     await interrupted('cluster made')
-    // These interruptions come during the migration and while the demo data is loaded.
+    // These interruptions come during the migration.
     for (let i = 0; i < interruptions; i++) {
       await interrupted('database on', bulk(300, 1500) + (i * 4000) / interruptions)
     }
+    for (const later of isNightly ? [0, 5000, 10_000, 15_000, 20_000] : [1000]) {
+      await interrupted('loading the demo data', later)
+    }
     // Loading the demo data takes longest, so by day it is only begun.
     if (!isNightly) settings.SEED = 'none'
-    for (const said of isNightly ? ['applied', 'demo data', 's  ready'] : []) {
-      await interrupted(said, said === 'applied' ? 1000 : 0)
-    }
+    for (const said of isNightly ? ['demo data loaded', 's  ready'] : []) await interrupted(said)
     let stack = running = start(settings)
     const { databaseUrl } = await ready(stack, folder)
     const [before] = await sql(databaseUrl, counts)

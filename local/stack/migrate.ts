@@ -37,8 +37,10 @@ export async function migrate(stack: Stack, say: Say): Promise<void> {
     const done = new Set(await appliedVersions(client))
     const pending = projectVersions().filter((version) => !done.has(version))
     if (pending.length > 0) {
+      const migrations = `${pending.length} migration${pending.length === 1 ? '' : 's'}`
+      say(`applying ${migrations}`)
       await push(stack)
-      say(`${pending.length} migration${pending.length === 1 ? '' : 's'} applied`)
+      say(`${migrations} applied`)
     }
     await enableFacadeRole(client, stack)
     await setRates(client, stack, say)
@@ -114,6 +116,9 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
     if (rowCount! > 0) return
   }
   const demo = stack.seed === 'demo'
+  if (demo) {
+    say('loading the demo data, in a minute or less: 80 advertisers, 2,000 listings, their pictures')
+  }
   try {
     await asPostgres(
       client,

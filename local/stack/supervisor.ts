@@ -288,8 +288,14 @@ function printSummary(stack: Stack) {
   Secret       ${secretKey}
   Logs         ${join(stack.dataDir, 'logs')}`)
   for (const line of demoAccounts(stack)) console.log(`  Demo         ${line}`)
-  console.log(`  Try          curl '${baseUrl}/search?areaIds=salmiya&limit=1'`)
-  console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" starts over.')
+  const example = `${stack.ports.api === 54321 ? '' : `VITE_API=${url} `}npm run example`
+  console.log(`
+  Look first, in another window:
+    ${example}   (a small app in a browser)
+    npm run tour   (the whole product, step by step)
+    curl '${baseUrl}/search?areaIds=salmiya&limit=1'
+
+  Ctrl-C stops everything; the data stays. "npm run reset" starts over.`)
 }
 
 function demoAccounts(stack: Stack): string[] {
