@@ -46,8 +46,11 @@ function make(tag, properties = {}, ...children) {
   return made
 }
 
+let latest = 0
+
 async function showRows() {
   const { table, filters, order, from } = shown
+  const nth = ++latest
   element('error').textContent = ''
   const query = new URLSearchParams({ select: '*', limit: pageSize, offset: from })
   const orders = [order, ...table.key.map((name) => `${name}.asc`)].filter(Boolean)
@@ -57,13 +60,14 @@ async function showRows() {
   }
   try {
     const rows = await ask('GET', table, query)
-    if (shown.table !== table) return
+    if (nth !== latest) return // something else is shown by now
     element('grid').replaceChildren(gridOf(table, rows))
     element('from').value = from + 1
     element('range').textContent = rows.length ? `to ${from + rows.length}` : 'there are none'
     element('back').disabled = from === 0
     element('next').disabled = rows.length < pageSize
   } catch (error) {
+    if (nth !== latest) return
     element('grid').replaceChildren()
     element('error').textContent = error.message
   }
@@ -212,6 +216,8 @@ function openTable() {
   listTables()
   if (!table) return
   shown = { table, filters: [], order: undefined, from: 0 }
+  element('grid').replaceChildren()
+  element('value').value = ''
   element('name').textContent = name
   element('comment').textContent = table.comment ?? ''
   element('filter').hidden = element('pages').hidden = false
