@@ -352,6 +352,20 @@ from public.identities
 where identities.type <> 'individual' and identities.status = 'active'
 order by identities.created_at;
 
+-- What areas cost in the two years before, where enough is listed now to say so.
+insert into private.area_price_history
+  (month, area_id, type, kind, listings, median_price, median_price_per_m2)
+select
+  date_trunc('month', moment at time zone 'Asia/Kuwait') - ago * interval '1 month',
+  figures.area_id, figures.type, figures.kind, figures.listings,
+  round(figures.median_price * drawn.level, 3), round(figures.median_price_per_m2 * drawn.level, 3)
+from private.area_figures(null, true) as figures
+cross join generate_series(1, 23) as ago
+cross join lateral (
+  select 0.99 + 0.02 * pg_temp.chance(ago, figures.area_id || figures.kind)::numeric - 0.004 * ago
+) as drawn (level)
+where figures.median_price is not null;
+
 -- Notifications that triggers have just made get the time of their event.
 update public.notifications set created_at = happened.at
 from (select property_id, max(created_at) as at from public.leads group by 1) as happened

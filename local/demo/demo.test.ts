@@ -295,6 +295,14 @@ describe('what an app shows of it on its first day', () => {
       const { items: [card] } = await ask('/search?limit=1')
       return `/properties/${card.id}/price-history`
     },
+    list_area_price_history: async () => {
+      const [{ area_id, type, kind, months }] = await rows(
+        `select area_id, type, kind, count(*)::integer as months from private.area_price_history
+         where median_price is not null group by 1, 2, 3 order by 4 desc limit 1`,
+      )
+      expect(months).toBeGreaterThan(20)
+      return `/map/areas/${area_id}/history?type=${type}&kind=${kind}`
+    },
     list_similar_properties: async () => {
       const { items: [card] } = await ask('/search?limit=1&kinds=apartment')
       return `/properties/${card.id}/similar`
