@@ -73,6 +73,7 @@ const crossOrigin = cors({
     'If-Match',
     'X-Expect-Identity',
     'X-Proof',
+    'traceparent',
     // supabase-js sends these, and `x-region` chooses the region of the functions.
     'apikey',
     'x-client-info',

@@ -1,7 +1,7 @@
 // The facade as its own process, for when function invocations would cost more than a machine
 // (docs/deploy.md). It listens on HOST and PORT; the other settings are those of the functions. TLS and
 // client time limits belong to the proxy in front.
-import { causeOf, placesOf } from '../_shared/errors/refusal.ts'
+import { log, logFailure } from '../_shared/errors/log.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
 import { app } from './app.ts'
 import { handleThenDrain } from './http/drain-body.ts'
@@ -32,8 +32,7 @@ Object.assign(globalThis, {
 // A rejection in work after one answer must not end the process.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
-  const error = event.reason instanceof Error ? event.reason : new Error(String(event.reason))
-  console.error(JSON.stringify({ rejected: causeOf(error), stack: placesOf(error) }))
+  logFailure('a promise', event.reason)
 })
 
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -42,7 +41,7 @@ async function stop() {
   // A second signal ends the process at once.
   if (stopping) Deno.exit(1)
   stopping = true
-  console.log(JSON.stringify({ stopping: true }))
+  log('info', { stopping: true })
   await after(notice)
   await Promise.race([server?.shutdown(), after(patience)])
   await Promise.all(background)
@@ -54,7 +53,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) Deno.addSignalListener(sign
 server = Deno.serve({
   hostname,
   port: Number(setting('PORT')),
-  onListen: ({ port }) => console.log(JSON.stringify({ listening: `${hostname}:${port}` })),
+  onListen: ({ port }) => log('info', { listening: `${hostname}:${port}` }),
 }, async (request) => {
   const response = await handleThenDrain(request, app.fetch)
   // The next request on a connection that is kept alive would break when the process ends.

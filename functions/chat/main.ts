@@ -2,6 +2,7 @@
 // (Node 24). It listens on HOST and PORT and has the settings of the functions. A proxy in front of it
 // terminates TLS.
 import process from 'node:process'
+import { log } from '../_shared/errors/log.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
 import { serveChat } from './server/node-server.ts'
 
@@ -18,4 +19,4 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
   })
 }
 // This comes last, because a supervisor may end the process as soon as it listens.
-console.log(JSON.stringify({ listening: `${hostname}:${server.port}` }))
+log('info', { listening: `${hostname}:${server.port}` })

@@ -8,6 +8,7 @@ import { clientAddress } from '../_shared/caller/client-address.ts'
 import { backend, type BackendFunction } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
 import { inBackground } from '../_shared/errors/background.ts'
+import { inRequest, log } from '../_shared/errors/log.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { env } from '../_shared/settings/env.ts'
 import { hashBannedContacts } from './bans.ts'
@@ -109,9 +110,8 @@ async function run(name: string, work: () => Promise<number>) {
   )
   // Frequent jobs are logged only if they did something or failed.
   if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {
-    console.log(
-      JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
-    )
+    const ms = Math.round(performance.now() - started)
+    log('error' in outcome ? 'error' : 'info', { job: name, ...outcome, ms })
   }
   return [name, outcome] as const
 }
@@ -162,7 +162,7 @@ async function runAll(job: string) {
   return outcomes
 }
 
-Deno.serve(async (request) => {
+async function answer(request: Request): Promise<Response> {
   if (!isSecretKey(request.headers.get('apikey'))) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
@@ -173,4 +173,6 @@ Deno.serve(async (request) => {
   // The caller may stop waiting before the work is done.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))
-})
+}
+
+Deno.serve((request) => inRequest(request.headers.get('traceparent'), () => answer(request)))

@@ -1,5 +1,6 @@
 import { backend } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
+import { log } from '../_shared/errors/log.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import {
@@ -26,7 +27,7 @@ async function each<T>(
         if (await work(one) !== undefined) done++
       } catch (error) {
         const why = causeOf(error as Error)
-        console.error(JSON.stringify({ job: 'look_up', why }))
+        log('warn', { job: 'look_up', why })
         const away = error instanceof ProviderUnreachable && !(error instanceof ProviderUnreadable)
         if (!away) await alarm('job_failed', nameOf(one), { why })
       }

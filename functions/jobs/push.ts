@@ -1,5 +1,6 @@
 import { backend } from '../_shared/database/db.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
+import { log } from '../_shared/errors/log.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
@@ -35,7 +36,7 @@ async function deliver(push: Push): Promise<boolean> {
   if (outcome !== 'sent') {
     const line = { push: push.id, outcome, why, attempts: push.attempts }
     if (alert) alarm('push_failed', 'fcm', line)
-    else console.log(JSON.stringify(line))
+    else log('info', line)
   }
   if (result.all) {
     const seconds = result.wait ?? 0
@@ -56,7 +57,7 @@ async function deliverAll(pushes: Push[]): Promise<number> {
       } catch (error) {
         // The database could not be reached; the lease expires by itself.
         const why = causeOf(error as Error)
-        console.error(JSON.stringify({ push: push.id, error: why }))
+        log('warn', { push: push.id, error: why })
         await alarm('job_failed', 'send_pushes', { push: push.id, why })
       }
     }

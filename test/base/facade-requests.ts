@@ -31,4 +31,4 @@ export const forget = (kind: string) =>
   database().query('delete from private.alarms where kind = $1', [kind])
 
 export const linesOf = (facade: Facade, kind: string) =>
-  facade.output().split(`{"alert":"${kind}"`).length - 1
+  facade.output().split(`"alert":"${kind}"`).length - 1

@@ -30,7 +30,7 @@ describe.runIf(hasStack)('the jobs of a project', () => {
         ]
       ) expect((await run(facade, key)).status, key).toBe(401)
       expect(facade.output()).toContain(
-        '{"alert":"secret_refused","subject":"SUPABASE_SECRET_KEYS"}',
+        '"alert":"secret_refused","subject":"SUPABASE_SECRET_KEYS"',
       )
     } finally {
       await facade.stop()

@@ -1,10 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
 /** Answers a request instead of the project; if it sends nothing, the caller keeps waiting. */
-type Answer = (response: ServerResponse, sent: string) => void | Promise<void>
+type Answer = (
+  response: ServerResponse,
+  sent: string,
+  headers: IncomingHttpHeaders,
+) => void | Promise<void>
 
 export const jsonAnswer = (status: number, body: unknown) => (response: ServerResponse) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -22,7 +26,7 @@ export async function startProjectProxy() {
     const [own] = [path, path.replace(/[^/]*$/, '')].flatMap((each) =>
       answers.get(`${request.method} ${each}`) ?? answers.get(each) ?? []
     )
-    if (own) return await own(response, Buffer.concat(body).toString())
+    if (own) return await own(response, Buffer.concat(body).toString(), request.headers)
     const headers = { ...request.headers }
     for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) {
       delete headers[name]

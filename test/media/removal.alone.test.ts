@@ -114,7 +114,7 @@ async function meetRefusals(owner: Person, count: number) {
       expect((await response.json()).remove_files).toEqual({ done: expect.any(Number) })
       let refusals = 0
       for (const line of jobs.output().split('\n')) {
-        if (line.includes('{"storage":')) refusals++
+        if (line.includes('"storage":')) refusals++
         if (!line.includes('"files_not_removed"')) continue
         const alarm: { count: number; some: string[] } = JSON.parse(line)
         if (alarm.count === count) return { alarm, refusals }

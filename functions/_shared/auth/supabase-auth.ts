@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
 import { type ErrorCode, isErrorCode } from '../errors/errors.ts'
+import { log } from '../errors/log.ts'
 import { type Detail, invalidField, Refusal } from '../errors/refusal.ts'
 import type { Identifier } from '../input/identifiers.ts'
 import { fetchService } from '../outside/http-client.ts'
@@ -73,7 +74,7 @@ async function requestAgain(method: string, path: string, options: AuthRequest) 
 export class AuthUnavailable extends Refusal {}
 
 function unavailable({ status, body }: AuthAnswer): Refusal {
-  console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
+  log('warn', { auth: status, code: body.code ?? body.error })
   // Auth's rate limiter does not tell when to retry; it refills every second.
   if (status === 429) return new AuthUnavailable('rate_limited', { retryAfter: 5 })
   // Auth may answer 500 after it has done the work, unless the password grant could not read the user.

@@ -1,6 +1,7 @@
 // Alarms for administrators are logged at once and saved when the database answers, because a hosted project
 // keeps only a hundred log lines in ten seconds. An alarm neither fails nor delays a request.
 import { inBackground } from './background.ts'
+import { log } from './log.ts'
 import { causeOf, classifyError } from './refusal.ts'
 
 type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
@@ -27,7 +28,7 @@ export function alarm(
   if (now - (lastRaised.get(key) ?? 0) > repeatAfter) {
     if (lastRaised.size >= capacity) lastRaised.clear()
     lastRaised.set(key, now)
-    console.error(JSON.stringify({ alert: kind, subject: subjectId, ...details }))
+    log('error', { alert: kind, subject: subjectId, ...details })
     if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, details })
   }
   return startSaving()

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, fieldTexts, isErrorCode } from '../errors/errors.ts'
+import { log } from '../errors/log.ts'
 import type { Detail, Field } from '../errors/refusal.ts'
 
 // More fields would not help the client, and an answer must not outgrow its request.
@@ -52,7 +53,7 @@ export function readJson<T extends z.ZodType>(schema: T, given: unknown): Parsed
 
 /** Treats input that makes a validator throw as invalid and not as our failure, but logs it. */
 export function thrownAsZodError(thrown: unknown): z.ZodError {
-  console.error(JSON.stringify({ validator: String(thrown) }))
+  log('error', { validator: String(thrown) })
   return new z.ZodError([{ code: 'custom', path: [], message: 'Invalid input', input: undefined }])
 }
 

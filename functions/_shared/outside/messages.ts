@@ -1,13 +1,14 @@
 import { alarm } from '../errors/alarms.ts'
+import { log } from '../errors/log.ts'
 import type { Identifier } from '../input/identifiers.ts'
 import { env } from '../settings/env.ts'
 import { setting } from '../settings/read-setting.ts'
 import { fetchOnce, jsonType } from './http-client.ts'
 import { type Message, type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
-/** Logs the message in plain text and shows it in the local inbox. For development only. */
+/** Logs the message as it is and shows it in the local inbox. For development only. */
 const showInInbox: Send = async (to, { text, code }) => {
-  console.log(JSON.stringify({ development: 'message', to, body: text }))
+  log('info', { development: 'message', to, body: text })
   if (!env.inboxUrl) return
   const response = await fetchOnce(`${env.inboxUrl}/messages`, {
     method: 'POST',

@@ -1,6 +1,7 @@
 // The client for Supabase Storage. Only the functions write there, with the secret key.
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
+import { log } from '../errors/log.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { type Bytes, toBase64 } from '../input/bytes.ts'
 import { env } from '../settings/env.ts'
@@ -78,11 +79,11 @@ export async function readFile(bucket: Bucket, name: string) {
     })
     if (response.ok) return response.body
     const text = await response.text()
-    console.error(JSON.stringify({ storage: response.status, body: text }))
+    log('warn', { storage: response.status, body: text })
     // Storage answers 400 and gives the real status in the body.
     if (response.status === 404 || /"statusCode":"404"/.test(text)) return null
   } catch (cause) {
-    console.error(JSON.stringify({ storage: (cause as Error).name }))
+    log('warn', { storage: (cause as Error).name })
   } finally {
     clearTimeout(timer)
   }
@@ -137,10 +138,10 @@ async function request(
       signal: AbortSignal.timeout(20_000),
     })
     const text = await response.text()
-    if (!response.ok) console.error(JSON.stringify({ storage: response.status, body: text }))
+    if (!response.ok) log('warn', { storage: response.status, body: text })
     return response.status
   } catch (cause) {
-    console.error(JSON.stringify({ storage: (cause as Error).name }))
+    log('warn', { storage: (cause as Error).name })
     return noAnswer
   }
 }

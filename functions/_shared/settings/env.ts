@@ -1,4 +1,5 @@
 // Settings that are checked at start. An error names the setting, never its value.
+import { log } from '../errors/log.ts'
 import { type Bytes, fromBase64 } from '../input/bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
@@ -59,7 +60,7 @@ const database = (name: SettingName, url: string, replica = false): Connection =
     return connection
   } catch (error) {
     if (!(error instanceof UnfitUrl)) throw error
-    console.error(JSON.stringify({ alert: 'database_url_refused', name }))
+    log('error', { alert: 'database_url_refused', name })
     throw new Error(`The setting ${name} ${error.message}`)
   }
 }

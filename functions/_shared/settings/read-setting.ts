@@ -1,5 +1,6 @@
 // This is the only file of the functions that reads the environment.
 import { alarm } from '../errors/alarms.ts'
+import { runIn } from '../errors/log.ts'
 import { isSecret } from './is-secret.ts'
 import { items, wrongValue } from './setting-kinds.ts'
 import { type SettingName, settings } from './settings.ts'
@@ -11,6 +12,8 @@ const { Deno, process } = globalThis as unknown as {
 /** Returns the raw value, for callers that report its faults themselves. */
 export const variable = (name: SettingName) =>
   (Deno ? Deno.env.get(name) : process.env[name])?.trim()
+
+runIn(variable('SB_REGION') || undefined)
 
 /** Returns a setting or its default, or undefined if it has neither. Throws if the value is wrong. */
 export function setting(name: SettingName): string | undefined {

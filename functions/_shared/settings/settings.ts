@@ -39,6 +39,10 @@ const declared = {
     by: 'deploy',
     is: a.oneOf('production', 'local', 'test'),
   },
+  SB_REGION: {
+    about: 'Where it runs, which every line of the log says; a process of its own may be given one.',
+    by: 'platform',
+  },
   CODE_SECRET: {
     about: 'HMAC key of one-time codes, 32 bytes in base64.',
     secret: true,

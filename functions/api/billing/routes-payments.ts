@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { backend, call } from '../../_shared/database/db.ts'
+import { log } from '../../_shared/errors/log.ts'
 import { causeOf, Refusal } from '../../_shared/errors/refusal.ts'
 import { thrownAsZodError } from '../../_shared/input/validation.ts'
 import { env } from '../../_shared/settings/env.ts'
@@ -134,7 +135,7 @@ async function requestCharge(provider: Provider, order: Started, idempotencyKey?
       const alarming = error instanceof ProviderMismatch
       await backend('charge_refused', { paymentId, why: error.message, alarming })
     } else if (!(error instanceof ProviderUnreachable)) throw error
-    console.error(JSON.stringify({ provider: provider.name, paymentId, why: error.message }))
+    log('warn', { provider: provider.name, paymentId, why: error.message })
   }
   throw new Refusal('payment_provider_error')
 }
@@ -166,7 +167,7 @@ async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promi
     await lookUp(due, lookUpTime)
   } catch (error) {
     // A late answer, a webhook, the next call or the job will tell.
-    console.error(JSON.stringify({ paymentId: due.paymentId, why: causeOf(error as Error) }))
+    log('warn', { paymentId: due.paymentId, why: causeOf(error as Error) })
   }
   return await call(c, 'get_invoice', given)
 }

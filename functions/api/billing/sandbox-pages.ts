@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { html, raw } from 'hono/html'
 import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
 import { backend } from '../../_shared/database/db.ts'
+import { log } from '../../_shared/errors/log.ts'
 import { env } from '../../_shared/settings/env.ts'
 import { secret } from '../../_shared/settings/read-setting.ts'
 import type { ChargeAnswer } from '../../payments/provider.ts'
@@ -111,7 +112,7 @@ async function sendCallback({ ref, status, amount, currency }: Charge, times: nu
         body: raw,
         signal: AbortSignal.timeout(8000),
       }).then((response) => response.body?.cancel(), (error) => {
-        console.error(JSON.stringify({ sandbox: ref, callback: (error as Error).name }))
+        log('warn', { sandbox: ref, callback: (error as Error).name })
       })),
   )
 }

@@ -1,4 +1,5 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { version } from '../../_shared/errors/log.ts'
 import type { RouteDefinition } from './route-definition.ts'
 import {
   answerHeaders,
@@ -13,9 +14,6 @@ import { Problem } from './problem.ts'
 import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts'
 import { codesOf } from './refusals.ts'
 import { nameBodies } from './request-bodies.ts'
-
-/** The same version as in package.json. */
-export const version = '1.0.0-rc.1'
 
 type App = Pick<OpenAPIHono, 'openAPIRegistry'>
 export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>

@@ -4,6 +4,7 @@ import type { ApiContext } from '../../_shared/caller/context.ts'
 import { alarm } from '../../_shared/errors/alarms.ts'
 import { errorBody, prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
+import { log } from '../../_shared/errors/log.ts'
 import { classifyError, type Detail, placesOf } from '../../_shared/errors/refusal.ts'
 import { validationError } from '../../_shared/input/validation.ts'
 import { send } from './answers.ts'
@@ -140,7 +141,7 @@ export function onError(thrown: Error, c: ApiContext) {
   if (cause) c.set('cause', cause)
   if (code === 'internal') {
     const requestId = c.get('requestId')
-    console.error(JSON.stringify({ requestId, stack: placesOf(thrown) }))
+    log('error', { stack: placesOf(thrown) })
     alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
   }
   return problem(c, code, detail)

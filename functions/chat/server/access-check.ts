@@ -3,11 +3,11 @@
 // seconds, a missed change is sent within 30. Tokens are checked again as often as their keys are fetched.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
+import { log } from '../../_shared/errors/log.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
-import { log } from './log.ts'
 import { times } from './times.ts'
 
 // A transaction may commit up to this many seconds after its timestamp.
@@ -96,7 +96,7 @@ async function rowsOf<Rows extends unknown[]>(
     return await backend<Rows>(name, args)
   } catch (error) {
     callFailed(name, error as Error)
-    log({ call: name, cause: causeOf(error as Error) })
+    log('warn', { call: name, cause: causeOf(error as Error) })
     return [] as unknown as Rows
   }
 }

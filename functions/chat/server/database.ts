@@ -2,9 +2,9 @@ import type { CallContext, Caller } from '../../_shared/caller/context.ts'
 import { storeMessage } from '../../_shared/chat/store-message.ts'
 import { type Args, call, type Callable } from '../../_shared/database/db.ts'
 import { alarm } from '../../_shared/errors/alarms.ts'
+import { log } from '../../_shared/errors/log.ts'
 import { classifyError, placesOf, Refusal } from '../../_shared/errors/refusal.ts'
 import type { Message } from '../protocol.ts'
-import { log } from './log.ts'
 
 type SentMessage = { created: boolean; message: Message }
 
@@ -48,7 +48,7 @@ function asRefusal(thrown: Error, caller: Caller, name: string): Refusal {
   if (!cause) return new Refusal(code, detail)
   const requestId = crypto.randomUUID()
   if (code === 'internal') alarm('internal', `chat ${name}`, { requestId, name: thrown.name })
-  log({
+  log(code === 'internal' ? 'error' : 'warn', {
     requestId,
     call: name,
     code,

@@ -1,5 +1,5 @@
+import { logFailure } from '../../_shared/errors/log.ts'
 import { closeCodes, limits } from '../protocol.ts'
-import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 // The most frames that may wait for earlier ones. A limit is needed, because these sockets cannot be paused.

@@ -2,6 +2,7 @@
 // sends and stores nothing of its own.
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { prefersEnglish } from '../../_shared/errors/error-body.ts'
+import { forThisRequest, inRequest } from '../../_shared/errors/log.ts'
 import { closeCodes, subprotocol, tokenPrefix } from '../protocol.ts'
 import { startAccessChecks } from './access-check.ts'
 import { notUpgrade } from './http-refusal.ts'
@@ -32,12 +33,17 @@ export function openGateway({ endOf }: Options): Gateway {
   const accessChecks = startAccessChecks(sessions)
   let stopping = false
 
-  const opening = (token: string | undefined, english: boolean): UpgradeDecision => ({
-    open: (socket) => {
-      const session = new Session(socket, registry, { token, english, endsAt: endOf(Date.now()) })
-      registry.add(session)
-      return session
-    },
+  const opening = (token: string | undefined, headers: Headers): UpgradeDecision => ({
+    open: (socket) =>
+      inRequest(headers.get('traceparent'), () => {
+        const english = prefersEnglish(headers.get('accept-language') ?? '')
+        const session = new Session(socket, registry, { token, english, endsAt: endOf(Date.now()) })
+        registry.add(session)
+        return {
+          message: forThisRequest((text: string) => session.message(text)),
+          closed: forThisRequest(() => session.closed()),
+        }
+      }),
   })
 
   function decide({ path, query, headers }: UpgradeRequest): UpgradeDecision {
@@ -56,7 +62,7 @@ export function openGateway({ endOf }: Options): Gateway {
     const offered = namesIn(headers.get('sec-websocket-protocol') ?? '')
     const token = tokenOf(headers.get('authorization')) ??
       bearerOf(offered)?.slice(tokenPrefix.length)
-    return opening(token, prefersEnglish(headers.get('accept-language') ?? ''))
+    return opening(token, headers)
   }
 
   const close = (code: number, reason: string) =>

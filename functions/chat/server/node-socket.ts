@@ -5,8 +5,8 @@ import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { WebSocket } from 'ws'
+import { logFailure } from '../../_shared/errors/log.ts'
 import { closeCodes } from '../protocol.ts'
-import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000

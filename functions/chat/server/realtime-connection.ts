@@ -2,10 +2,10 @@
 // joined with its owner's token, so that the database's policies decide who receives what.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
+import { log, logFailure } from '../../_shared/errors/log.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import { retryPause } from './backoff.ts'
-import { log, logFailure } from './log.ts'
 import {
   type ChannelCarrier,
   type ChannelListener,
@@ -160,7 +160,7 @@ class RealtimeConnection implements ChannelCarrier {
         return true
       } catch (error) {
         callFailed('current_topics', error as Error)
-        log({ call: 'current_topics', cause: causeOf(error as Error) })
+        log('warn', { call: 'current_topics', cause: causeOf(error as Error) })
         await new Promise((resolve) => setTimeout(resolve, retryPause(failures)))
         if (!this.isCurrent(socket)) return false
       }

@@ -1,3 +1,4 @@
+import { log } from '../../_shared/errors/log.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import {
@@ -15,7 +16,6 @@ import { callFor, sendFor } from './database.ts'
 import { EventSender } from './event-sender.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
 import type { ConversationOwner, Opened, OpenSession } from './interfaces.ts'
-import { log } from './log.ts'
 import { SocketRates } from './rate-limits.ts'
 import { asNotParticipant, closeCodeOf, endsSession, isTemporary } from './refusals.ts'
 import type { SessionRegistry } from './session-registry.ts'
@@ -153,7 +153,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     clearTimeout(this.authTimer)
     this.credentials.accept(caller, token)
     this.account = this.registry.follow(this, opened)
-    log({ socket: 'opened', account: caller.sub })
+    log('info', { socket: 'opened', account: caller.sub })
   }
 
   private async join(
@@ -302,7 +302,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     clearTimeout(this.ageTimer)
     this.unfollow()
     this.registry.remove(this)
-    log({
+    log('info', {
       socket: 'closed',
       account: this.credentials.caller?.sub,
       code,
