@@ -7,8 +7,17 @@ import { root } from './config/settings.ts'
 const base = ['local/config', 'local/http', 'local/processes']
 
 const inShared = (room: string) => `functions/_shared/${room}`
-const shared = ['errors', 'input', 'settings', 'caller', 'database', 'outside', 'auth', 'chat']
-  .map(inShared)
+const shared = [
+  'errors',
+  'input',
+  'settings',
+  'caller',
+  'database',
+  'figures',
+  'outside',
+  'auth',
+  'chat',
+].map(inShared)
 
 // Stand-ins import nothing from functions/, because no test would notice a fault that both share.
 const mayImport: Record<string, string[]> = {

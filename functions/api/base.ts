@@ -4,6 +4,8 @@ import { diskWasFull } from '../_shared/database/pools.ts'
 import { alarm } from '../_shared/errors/alarms.ts'
 import { errors } from '../_shared/errors/errors.ts'
 import { withTimeout } from '../_shared/errors/timeout.ts'
+import { gauge } from '../_shared/figures/families.ts'
+import { mayReadMetrics, metrics } from '../_shared/figures/metrics.ts'
 import { fetchService } from '../_shared/outside/http-client.ts'
 import { smsAsWanted, smsState } from '../_shared/outside/messages.ts'
 import { env } from '../_shared/settings/env.ts'
@@ -118,15 +120,37 @@ async function checkParts() {
   } as const
 }
 
-let last: { at: number; health: ReturnType<typeof checkParts> } | undefined
+type Health = Awaited<ReturnType<typeof checkParts>>
+
+let last: { at: number; health: Promise<Health> } | undefined
+
+function currentHealth(): Promise<Health> {
+  if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), health: checkParts() }
+  return last.health
+}
+
+const partFamily = ({ database, auth, storage, realtime }: Health) =>
+  gauge(
+    'marketplace_part_up',
+    'Whether a part is ok, as GET /health says.',
+    Object.entries({ database, auth, storage, realtime })
+      .map(([part, state]) => ({ labels: { part }, value: Number(state === 'ok') })),
+  )
 
 const errorTable = JSON.stringify({
   items: Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, status, ar, en })),
 })
 
 export const service = area()
-  .openapi(health, async (c) => {
-    if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), health: checkParts() }
-    return send(c, JSON.stringify(await last.health))
-  })
+  .openapi(health, async (c) => send(c, JSON.stringify(await currentHealth())))
   .openapi(table, (c) => send(c, errorTable))
+
+// It is no part of the description, and any method of whoever may not read it finds nothing.
+service.all('/metrics', async (c) => {
+  const isRead = ['GET', 'HEAD'].includes(c.req.method)
+  if (!isRead || !mayReadMetrics(c.req.header('authorization'))) return await c.notFound()
+  const parts = currentHealth().then((health) => [partFamily(health)])
+  const { type, text } = await metrics(c.req.header('accept'), parts)
+  const { 'X-Auth-Ignored': _, ...headers } = c.get('headers')
+  return new Response(text, { headers: { ...headers, 'Content-Type': type } })
+})

@@ -2,9 +2,11 @@
 // (docs/deploy.md). It listens on HOST and PORT; the other settings are those of the functions. TLS and
 // client time limits belong to the proxy in front.
 import { log, logFailure } from '../_shared/errors/log.ts'
+import { countHere } from '../_shared/figures/metrics.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
 import { app } from './app.ts'
 import { handleThenDrain } from './http/drain-body.ts'
+import { requestFamilies } from './http/figures.ts'
 
 /** Milliseconds between the signal and the end of listening, so that proxies notice in time. */
 const notice = 3000
@@ -13,6 +15,8 @@ const notice = 3000
  * a stalled body would delay it forever.
  */
 const patience = 10_000
+
+countHere(requestFamilies)
 
 const hostname = setting('HOST')!
 let stopping = false

@@ -34,7 +34,8 @@ const textOfSettings = `(
  * (private.expected_listings).
  */
 const calmEnough = `(
-  'clock_timestamp', 'set_config', 'pg_is_in_recovery', 'pg_control_system', 'system', 'expected_listings'
+  'clock_timestamp', 'set_config', 'pg_is_in_recovery', 'pg_control_system', 'pg_database_size', 'system',
+  'expected_listings'
 )`
 
 /** The bodies of functions that are declared stable or immutable, without their comments. */

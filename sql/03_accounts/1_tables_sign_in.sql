@@ -152,9 +152,11 @@ create policy "nobody but functions of their owner" on private.codes using (fals
 
 create table private.sms_sent (
   hour timestamptz primary key,
-  sent integer not null
+  sent integer not null,
+  mail integer not null default 0
 );
-comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
+comment on table private.sms_sent is
+  'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
 comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);

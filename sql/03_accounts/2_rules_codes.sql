@@ -68,21 +68,27 @@ declare
   today constant timestamptz := date_trunc('day', this_hour, 'Asia/Kuwait');
   per_hour constant numeric := ceil(sms_per_day / 12.0);
   counted record;
+  sms integer;
   in_hour integer;
   in_day integer;
 begin
   counted := private.count_hit('code_service', 'all', ceil(a_minute * share)::integer);
   if counted.hit is null then
     reset := counted.reset;
-  elsif is_sms and sms_per_day > 0 then
-    insert into private.sms_sent (hour, sent) values (this_hour, 1)
-    on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + 1
-    returning sms_sent.sent into in_hour;
-    select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
-    reset := ceil(extract(epoch from case
-      when in_day > ceil(sms_per_day * share) then today + interval '1 day'
-      when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
-    end - clock_timestamp()));
+  else
+    insert into private.sms_sent (hour, sent, mail)
+    values (this_hour, is_sms::integer, (not is_sms)::integer)
+    on conflict on constraint sms_sent_pkey do update
+    set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail
+    returning sms_sent.sent into sms;
+    if is_sms and sms_per_day > 0 then
+      in_hour := sms;
+      select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
+      reset := ceil(extract(epoch from case
+        when in_day > ceil(sms_per_day * share) then today + interval '1 day'
+        when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
+      end - clock_timestamp()));
+    end if;
   end if;
   if (
     counted.hit is null or counted."limit" - counted.remaining >= ceil(a_minute * reserved)
@@ -93,8 +99,9 @@ begin
   -- A code without a recipient was counted only so that the answer is the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
-    update private.sms_sent set sent = sms_sent.sent - 1
-    where sms_sent.hour = this_hour and in_hour is not null;
+    update private.sms_sent
+    set sent = sms_sent.sent - is_sms::integer, mail = sms_sent.mail - (not is_sms)::integer
+    where sms_sent.hour = this_hour and sms is not null;
   end if;
 end
 $$;

@@ -185,6 +185,7 @@ declare
   this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
   taken jsonb;
   sms integer;
+  mails integer;
 begin
   with due as (
     select messages.id from (
@@ -217,10 +218,12 @@ begin
   select
     coalesce(jsonb_agg(jsonb_build_object(
       'id', tried.id, 'to', tried.sent_to, 'body', tried.body)), '[]'),
-    count(*) filter (where tried.sent_to like '+%')
-  into taken, sms from tried;
-  insert into private.sms_sent (hour, sent) select this_hour, sms where sms > 0
-  on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + excluded.sent;
+    count(*) filter (where tried.sent_to like '+%'),
+    count(*) filter (where tried.sent_to not like '+%')
+  into taken, sms, mails from tried;
+  insert into private.sms_sent (hour, sent, mail) select this_hour, sms, mails where sms + mails > 0
+  on conflict on constraint sms_sent_pkey do update
+  set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail;
   return taken;
 end
 $$;

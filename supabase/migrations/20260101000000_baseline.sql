@@ -2381,9 +2381,11 @@ create policy "nobody but functions of their owner" on private.codes using (fals
 
 create table private.sms_sent (
   hour timestamptz primary key,
-  sent integer not null
+  sent integer not null,
+  mail integer not null default 0
 );
-comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
+comment on table private.sms_sent is
+  'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
 comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
@@ -2940,21 +2942,27 @@ declare
   today constant timestamptz := date_trunc('day', this_hour, 'Asia/Kuwait');
   per_hour constant numeric := ceil(sms_per_day / 12.0);
   counted record;
+  sms integer;
   in_hour integer;
   in_day integer;
 begin
   counted := private.count_hit('code_service', 'all', ceil(a_minute * share)::integer);
   if counted.hit is null then
     reset := counted.reset;
-  elsif is_sms and sms_per_day > 0 then
-    insert into private.sms_sent (hour, sent) values (this_hour, 1)
-    on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + 1
-    returning sms_sent.sent into in_hour;
-    select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
-    reset := ceil(extract(epoch from case
-      when in_day > ceil(sms_per_day * share) then today + interval '1 day'
-      when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
-    end - clock_timestamp()));
+  else
+    insert into private.sms_sent (hour, sent, mail)
+    values (this_hour, is_sms::integer, (not is_sms)::integer)
+    on conflict on constraint sms_sent_pkey do update
+    set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail
+    returning sms_sent.sent into sms;
+    if is_sms and sms_per_day > 0 then
+      in_hour := sms;
+      select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
+      reset := ceil(extract(epoch from case
+        when in_day > ceil(sms_per_day * share) then today + interval '1 day'
+        when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
+      end - clock_timestamp()));
+    end if;
   end if;
   if (
     counted.hit is null or counted."limit" - counted.remaining >= ceil(a_minute * reserved)
@@ -2965,8 +2973,9 @@ begin
   -- A code without a recipient was counted only so that the answer is the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
-    update private.sms_sent set sent = sms_sent.sent - 1
-    where sms_sent.hour = this_hour and in_hour is not null;
+    update private.sms_sent
+    set sent = sms_sent.sent - is_sms::integer, mail = sms_sent.mail - (not is_sms)::integer
+    where sms_sent.hour = this_hour and sms is not null;
   end if;
 end
 $$;
@@ -6743,6 +6752,7 @@ declare
   this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
   taken jsonb;
   sms integer;
+  mails integer;
 begin
   with due as (
     select messages.id from (
@@ -6775,10 +6785,12 @@ begin
   select
     coalesce(jsonb_agg(jsonb_build_object(
       'id', tried.id, 'to', tried.sent_to, 'body', tried.body)), '[]'),
-    count(*) filter (where tried.sent_to like '+%')
-  into taken, sms from tried;
-  insert into private.sms_sent (hour, sent) select this_hour, sms where sms > 0
-  on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + excluded.sent;
+    count(*) filter (where tried.sent_to like '+%'),
+    count(*) filter (where tried.sent_to not like '+%')
+  into taken, sms, mails from tried;
+  insert into private.sms_sent (hour, sent, mail) select this_hour, sms, mails where sms + mails > 0
+  on conflict on constraint sms_sent_pkey do update
+  set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail;
   return taken;
 end
 $$;
@@ -35645,6 +35657,151 @@ $$;
 comment on function private.health is 'The state of the database for GET /health.';
 
 grant execute on function private.health to backend;
+
+-- sql/15_edits/4_reads_figures.sql
+
+-- Nothing here is read whole: a queue is counted up to 10,000, by the index that its job reads.
+
+create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
+  language sql stable security definer set search_path = ''
+as $$
+  select 'pushes', count(*), min(due.at) from (
+    select push_outbox.due_at as at from private.push_outbox
+    where push_outbox.due_at <= now()
+    order by push_outbox.due_at, push_outbox.id limit 10000
+  ) as due
+  union all
+  select 'notification_events', count(*), min(due.at) from (
+    select notification_events.created_at as at from private.notification_events
+    where notification_events.notified_at is null
+    order by notification_events.id limit 10000
+  ) as due
+  union all
+  select 'deferred_notifications', count(*), min(due.at) from (
+    select deferred_notifications.created_at as at from private.deferred_notifications
+    order by deferred_notifications.id limit 10000
+  ) as due
+  union all
+  select 'contact_messages', count(*), min(due.at) from (
+    select contact_messages.created_at as at from private.contact_messages
+    where contact_messages.due_at <= now()
+    order by contact_messages.due_at limit 10000
+  ) as due
+  union all
+  select 'payments', count(*), min(due.at) from (
+    select payments.created_at as at from public.payments
+    where payments.state in ('starting', 'open', 'superseded')
+    order by payments.created_at limit 10000
+  ) as due
+  union all
+  select 'refunds', count(*), min(refunds.created_at) from public.refunds
+  where refunds.state = 'requested'
+  union all
+  select 'deletions', count(*), min(due.at) from (
+    select accounts.delete_at as at from public.accounts
+    where accounts.delete_at <= now()
+    order by coalesce(accounts.delete_at, 'infinity') limit 10000
+  ) as due
+  union all
+  select 'file_moves', count(*), min(due.at) from (
+    select file_moves.created_at as at from private.file_moves
+    where file_moves.due_at <= now()
+    order by file_moves.due_at, file_moves.id limit 10000
+  ) as due
+  union all
+  select 'file_removals', count(*), min(due.at) from (
+    select greatest(media.removal_due_at, media.discarded_at) as at from public.media
+    where media.discarded_at is not null and media.removed_at is null
+      and media.removal_due_at <= now() and not exists (
+        select from public.reports where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+      )
+    order by media.removal_due_at, media.discarded_at limit 1000
+  ) as due
+$$;
+comment on function private.job_queues is 'What waits for a job, and since when the oldest does.';
+
+create function private.moderation_queues()
+  returns table (name text, waiting bigint, since timestamptz)
+  language sql stable security definer set search_path = ''
+as $$
+  select case properties.status when 'pending_review' then 'listing' else 'changes' end,
+    count(*), min(properties.created_at)
+  from public.properties where private.awaits_review(properties) group by 1
+  union all
+  select 'identity', count(*), min(identities.created_at) from public.identities
+  where private.awaits_verification(identities)
+  union all
+  select 'report', count(*), min(reports.created_at) from public.reports
+  where reports.status = 'open'
+  union all
+  select 'duplicate_suspected', count(*), min(duplicates.created_at) from public.duplicates
+  where duplicates.state = 'open'
+  union all
+  select 'wallet_payout', count(*), min(wallet_payouts.created_at) from public.wallet_payouts
+  where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
+$$;
+comment on function private.moderation_queues is 'The kinds of GET /admin/moderation that wait.';
+
+create function private.figures() returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  today constant timestamptz := date_trunc('day', now(), 'Asia/Kuwait');
+begin
+  return json_build_object(
+    'jobsRan', (
+      select extract(epoch from now() - timestamps.at) from private.timestamps
+      where timestamps.name = 'jobs_ran'
+    ),
+    'queues', (
+      select json_agg(json_build_object('name', queues.name, 'waiting', queues.waiting,
+        'age', extract(epoch from now() - queues.since)))
+      from private.job_queues() as queues
+    ),
+    'moderation', (
+      select json_agg(json_build_object('name', queues.name, 'waiting', queues.waiting,
+        'age', extract(epoch from now() - queues.since)))
+      from private.moderation_queues() as queues
+    ),
+    'pushesFailed', (
+      select count(*) filter (where first.attempts > 0 and first.lease is null) from (
+        select push_outbox.attempts, push_outbox.lease from private.push_outbox
+        order by push_outbox.due_at, push_outbox.id limit 10000
+      ) as first
+    ),
+    'sent', (
+      select json_build_object(
+        'sms', coalesce(sum(sms_sent.sent), 0), 'mail', coalesce(sum(sms_sent.mail), 0))
+      from private.sms_sent where sms_sent.hour >= today
+    ),
+    'codes', (
+      select json_build_object(
+        'limit', rates.max, 'used', private.hits_within('code_service', 'all', rates.seconds))
+      from private.rates where rates.rule = 'code_service' and rates.max < 1000000
+    ),
+    'alarms', (
+      select coalesce(json_object_agg(open.kind, open.number), '{}') from (
+        select alarms.kind, count(*) as number from private.alarms
+        where alarms.settled_at is null
+        group by alarms.kind order by alarms.kind limit 100
+      ) as open
+    ),
+    'readOnly', current_setting('transaction_read_only')::boolean,
+    'bytes', pg_database_size(current_database()),
+    'connections', (select sum(pg_stat_database.numbackends) from pg_stat_database),
+    'connectionLimit', current_setting('max_connections')::integer);
+end
+$$;
+comment on function private.figures is 'What GET /metrics says of the database.';
+
+create function private.replica_lag() returns double precision
+  language sql stable security definer set search_path = ''
+as $$
+  select extract(epoch from clock_timestamp() - private.last_beat())::double precision
+$$;
+comment on function private.replica_lag is 'Seconds that this replica lags; null without a beat.';
+
+grant execute on function private.figures, private.replica_lag to backend;
 
 -- sql/15_edits/7_jobs.sql
 

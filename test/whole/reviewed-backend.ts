@@ -132,10 +132,12 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'what workers know of one another: when jobs ran, until when no push is sent', [
     'private.claim_timestamp',
+    'private.figures',
     'private.health',
     'private.note_jobs_ran',
     'private.pause_pushes',
     'private.release_timestamp',
+    'private.replica_lag',
   ]],
   ['backend', 'whether what is asked is a replica, and not far behind', [
     'private.require_replica',

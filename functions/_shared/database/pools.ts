@@ -47,6 +47,15 @@ const pool = new Pool(env.database, env.databasePool, connectTime)
 /** The connection of health checks and alarms, which must work when every other one is taken. */
 export const reservePool = new Pool(env.database, 1, connectTime)
 
+/** How many connections are open and unused, and how many calls wait for one. */
+export const poolFigures = () =>
+  Object.entries({ requests: pool, reserve: reservePool }).map(([name, one]) => ({
+    pool: name,
+    open: one.totalCount,
+    idle: one.idleCount,
+    waiting: one.waitingCount,
+  }))
+
 // The driver gives these failures no code. Its time limit may even end a connection that has just been made.
 const connectionLost =
   /^(Connection terminated|Client has encountered a connection|timeout expired)/

@@ -38,6 +38,7 @@ const askToSettleAfter = 60_000
 
 const connectTime = 300 * env.patience
 const answerTime = 3000 * env.patience
+const lagTime = 1000
 
 const replicas = env.readDatabases.map((connection) => ({
   name: `${connection.user}@${connection.host}:${connection.port}`,
@@ -97,6 +98,15 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
     return undefined
   }
 }
+
+/** The lag of each replica in seconds; undefined if it does not answer. */
+export const replicaLags = () =>
+  Promise.all(replicas.map(async ({ name, pool }) => {
+    const question = 'set local role backend;select private.replica_lag() as lag'
+    const rows = await runQuery(question, lagTime, pool).catch(() => [])
+    const lag = rows.at(-1)?.lag
+    return { replica: name, seconds: lag == null ? undefined : Number(lag) }
+  }))
 
 function putAside(replica: Replica, why: string) {
   replica.awayUntil = Date.now() + 1000

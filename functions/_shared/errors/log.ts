@@ -8,16 +8,18 @@ export const version = '1.0.0-rc.1'
 type Request = { ids: { requestId: string; traceId?: string }; traceparent?: string }
 
 const current = new AsyncLocalStorage<Request | undefined>()
-let region: string | undefined
+let place: string | undefined
 
 /** Sets the region of all lines, which the settings name. */
-export const runIn = (name: string | undefined) => void (region = name)
+export const runIn = (name: string | undefined) => void (place = name)
+
+export const region = (): string | undefined => place
 
 /** Logs one line. No field may contain a token, a code, a full number or the text of a message. */
 export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>): void {
   const { ids } = current.getStore() ?? {}
   const time = new Date().toISOString()
-  const line = JSON.stringify({ time, level, version, region, ...ids, ...fields })
+  const line = JSON.stringify({ time, level, version, region: place, ...ids, ...fields })
   if (level === 'error') console.error(line)
   else console.log(line)
 }

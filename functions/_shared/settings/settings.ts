@@ -125,6 +125,11 @@ const declared = {
     is: a.origins,
     off: 'pages in browsers cannot call the API',
   },
+  METRICS_TOKEN: {
+    about: 'What `GET /metrics` is read with (`Authorization: Bearer …`): figures for Prometheus of the ' +
+      'database, and of a process that stays. Without it there is no such route.',
+    secret: true,
+  },
   DOCS_URL: {
     about: 'Where the documentation lies that `npm run docs` writes: `/docs` leads there.',
     is: a.address,

@@ -5,6 +5,7 @@ import { clientAddress } from '../../_shared/caller/client-address.ts'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { inRequest, log } from '../../_shared/errors/log.ts'
+import { requestBegins, requestEnds } from './figures.ts'
 
 export const apiVersion = '2026-11-01'
 
@@ -14,6 +15,7 @@ const levelOf = (status: number) => status < 500 ? 'info' : status === 500 ? 'er
 export const logRequest: MiddlewareHandler<ApiEnv> = (c, next) =>
   inRequest(c.req.header('traceparent'), async (requestId) => {
     const started = performance.now()
+    requestBegins()
     c.set('requestId', requestId)
     c.set('headers', {
       'X-Request-Id': requestId,
@@ -24,13 +26,18 @@ export const logRequest: MiddlewareHandler<ApiEnv> = (c, next) =>
     })
     await next()
     const { status } = c.res
+    const { method } = c.req
+    const route = routePath(c, -1)
+    const ms = performance.now() - started
+    const code = c.get('errorCode')
+    requestEnds({ method, route, status, code, seconds: ms / 1000 })
     log(levelOf(status), {
-      method: c.req.method,
-      route: routePath(c, -1),
+      method,
+      route,
       status,
-      ms: Math.round(performance.now() - started),
+      ms: Math.round(ms),
       account: c.get('caller')?.sub,
-      code: c.get('errorCode'),
+      code,
       cause: c.get('cause'),
     })
   })

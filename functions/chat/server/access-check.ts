@@ -7,6 +7,7 @@ import { log } from '../../_shared/errors/log.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import type { ConversationUpdated } from '../protocol.ts'
+import { lateUpdates } from './figures.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { times } from './times.ts'
 
@@ -83,7 +84,7 @@ export async function sendMissedUpdates(
   }))
   const questions = [...byId.values()].map(({ query }) => query)
   for (const missed of await rowsOf<MissedUpdates>('missed_updates', { questions })) {
-    byId.get(missed.accountId)?.account.conversationUpdated(missed)
+    if (byId.get(missed.accountId)?.account.conversationUpdated(missed)) lateUpdates.add()
   }
 }
 

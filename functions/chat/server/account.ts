@@ -170,13 +170,15 @@ export class Account extends TopicSubscription implements FollowedAccount {
     }
   }
 
-  conversationUpdated(heard: ConversationUpdated) {
+  conversationUpdated(heard: ConversationUpdated): boolean {
     const { conversationId, liveTopic } = heard
     if (liveTopic) this.live.get(conversationId)?.follow(liveTopic, this.token())
     const update = stateOf(heard)
     const known = this.states.of(update.conversationId)
-    if (this.states.update(update) && !isOwnMessage(update, known)) {
+    const isNews = this.states.update(update)
+    if (isNews && !isOwnMessage(update, known)) {
       this.sessions.forEach((session) => session.conversationUpdated(update))
     }
+    return isNews
   }
 }

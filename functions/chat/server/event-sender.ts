@@ -2,6 +2,7 @@ import { errorBody } from '../../_shared/errors/error-body.ts'
 import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { limits, type Outgoing, type Ref } from '../protocol.ts'
 import { LoggedRefusal } from './database.ts'
+import { errors } from './figures.ts'
 import type { ClientSocket } from './socket.ts'
 
 type Options = {
@@ -32,6 +33,7 @@ export class EventSender {
 
   error(refusal: Refusal, ref?: Ref): void {
     const requestId = refusal instanceof LoggedRefusal ? refusal.requestId : crypto.randomUUID()
+    errors.add({ code: refusal.code })
     const { english } = this.options
     const error = errorBody(refusal.code, refusal.detail, { english, requestId })
     this.send('error', { ...error, ...(ref !== undefined && { ref }) }, ref)

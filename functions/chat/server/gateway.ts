@@ -21,6 +21,7 @@ const mostSockets = 10_000
 const answerTime = 2000
 
 export type Gateway = {
+  sockets: () => number
   decide: (request: UpgradeRequest) => UpgradeDecision
   close: (code: number, reason: string) => void
   /** Accepts no more sockets, waits until accepted frames are answered, and closes. */
@@ -69,6 +70,7 @@ export function openGateway({ endOf }: Options): Gateway {
     sessions.forEach((session) => session.close(code, reason))
 
   return {
+    sockets: () => sessions.size,
     decide,
     close,
     async stop(code) {

@@ -40,7 +40,8 @@ export interface FollowedAccount {
     options: { token: string; share: boolean },
   ): Live
   leave(listener: LiveListener, conversationId: string): void
-  conversationUpdated(update: ConversationUpdated): void
+  /** Returns whether the update is news. */
+  conversationUpdated(update: ConversationUpdated): boolean
 }
 
 export type MissedUpdatesQuery = { accountId?: string; seconds: number; openedAt: string }

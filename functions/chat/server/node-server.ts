@@ -8,11 +8,14 @@ import process from 'node:process'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, WebSocketServer } from 'ws'
 import { logFailure } from '../../_shared/errors/log.ts'
+import { countHere, mayReadMetrics, metrics } from '../../_shared/figures/metrics.ts'
 import { env } from '../../_shared/settings/env.ts'
 import { closeCodes, limits } from '../protocol.ts'
+import { familiesOf, handshakes } from './figures.ts'
 import { agreedSubprotocol, openGateway } from './gateway.ts'
 import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
 import { NodeSocket, serveNodeSocket } from './node-socket.ts'
+import { realtimeFigures } from './realtime-connection.ts'
 import { type Times, times } from './times.ts'
 
 type Options = {
@@ -55,7 +58,15 @@ export async function serveChat({ hostname, port, changed }: Options) {
     return gateway.decide({ path, query, headers: headersOf(request) })
   }
 
-  const server = createServer(httpOptions, (request) => {
+  countHere(() => familiesOf({ sockets: gateway.sockets(), ...realtimeFigures() }))
+
+  const server = createServer(httpOptions, (request, response) => {
+    const { method, url, headers } = request
+    if (method === 'GET' && url === '/metrics' && mayReadMetrics(headers.authorization)) {
+      return void metrics(headers.accept).then(({ type, text }) => {
+        response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text)
+      })
+    }
     const decision = decide(request)
     refuse(request.socket, 'refuse' in decision ? decision : notUpgrade)
   })
@@ -65,6 +76,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
     // The library would also accept version 8.
     if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
     sockets.handleUpgrade(request, socket, head, (opened) => {
+      handshakes.add({ status: '101' })
       serveNodeSocket(opened, socket, decision.open)
     })
   })
@@ -100,6 +112,7 @@ function headersOf({ headersDistinct }: IncomingMessage): Headers {
 
 function refuse(socket: Duplex, refusal: HttpRefusal) {
   const { status, headers, body } = refusalResponse(refusal)
+  handshakes.add({ status: String(status) })
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

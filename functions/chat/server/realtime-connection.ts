@@ -6,6 +6,7 @@ import { log, logFailure } from '../../_shared/errors/log.ts'
 import { causeOf } from '../../_shared/errors/refusal.ts'
 import { env } from '../../_shared/settings/env.ts'
 import { retryPause } from './backoff.ts'
+import { realtimeBreaks } from './figures.ts'
 import {
   type ChannelCarrier,
   type ChannelListener,
@@ -38,6 +39,12 @@ export function subscribe(
   return channel
 }
 
+export const realtimeFigures = () => ({
+  connections: connections.size,
+  ready: [...connections].filter(({ ready }) => ready).length,
+  channels: [...connections].reduce((sum, { channelCount }) => sum + channelCount, 0),
+})
+
 export function closeAll(): void {
   connections.forEach((connection) => connection.close())
 }
@@ -61,6 +68,10 @@ class RealtimeConnection implements ChannelCarrier {
   constructor(kind: keyof typeof mostChannels) {
     this.kind = kind
     connections.add(this)
+  }
+
+  get channelCount(): number {
+    return this.channels.size
   }
 
   private get isOpen(): boolean {
@@ -177,6 +188,7 @@ class RealtimeConnection implements ChannelCarrier {
     clearInterval(this.heartbeat)
     this.ready = false
     this.everBroke = true
+    realtimeBreaks.add()
     this.replyHandlers.clear()
     this.joins.clear()
     this.channels.forEach((channel) => channel.lost())

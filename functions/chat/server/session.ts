@@ -14,6 +14,7 @@ import { Conversation, findConversation } from './conversation.ts'
 import { callerWith, Credentials } from './credentials.ts'
 import { callFor, sendFor } from './database.ts'
 import { EventSender } from './event-sender.ts'
+import { closings, frames } from './figures.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
 import type { ConversationOwner, Opened, OpenSession } from './interfaces.ts'
 import { SocketRates } from './rate-limits.ts'
@@ -97,11 +98,13 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
       if (error instanceof BadFrame) return this.events.error(error, error.ref)
       return this.close(closeCodes.notText, 'not JSON')
     }
+    const began = performance.now()
     try {
       await this.handle(frame)
     } catch (error) {
       this.refuse(frame, error as Refusal)
     }
+    frames.observe({ event: frame.event }, (performance.now() - began) / 1000)
   }
 
   private refuse({ event, ref }: Frame, refusal: Refusal) {
@@ -302,6 +305,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     clearTimeout(this.ageTimer)
     this.unfollow()
     this.registry.remove(this)
+    closings.add({ code: String(code) })
     log('info', {
       socket: 'closed',
       account: this.credentials.caller?.sub,
