@@ -11,6 +11,7 @@ import { inBackground } from '../_shared/errors/background.ts'
 import { inRequest, log } from '../_shared/errors/log.ts'
 import { causeOf } from '../_shared/errors/refusal.ts'
 import { env } from '../_shared/settings/env.ts'
+import { sendAlarms } from './alarms.ts'
 import { hashBannedContacts } from './bans.ts'
 import { tryDoors, tryDoorsDaily } from './doors.ts'
 import { compareFilesAndRows, moveSuspendedFiles, removeUnusedFiles } from './files.ts'
@@ -92,6 +93,7 @@ const frequentJobs: Record<string, () => Promise<number>> = {
   send_pushes: sendPushes,
   send_contact_messages: sendContactMessages,
   revoke_apple: revokeAppleTokens,
+  send_alarms: sendAlarms,
   hash_banned_contacts: hashBannedContacts,
 }
 

@@ -59,7 +59,7 @@ export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
 const passedThrough =
-  /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS|METRICS)_|^PATIENCE$/
+  /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS)_|^PATIENCE$/
 
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   const { secrets } = stack

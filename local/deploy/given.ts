@@ -7,6 +7,7 @@ import {
   isFilePath,
   items,
   type Kind,
+  webhook,
   wrongValue,
 } from '../../functions/_shared/settings/setting-kinds.ts'
 import { type SettingName, settings } from '../../functions/_shared/settings/settings.ts'
@@ -61,7 +62,7 @@ function wrongOne(name: SettingName, value: string): string | undefined {
 
 /** Whether an address has no TLS or is local. Lists may contain local ones, for an app in development. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
-  if (is === address) return !value.startsWith('https:') || isLocalAddress(value)
+  if (is === address || is === webhook) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
     items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
 }
@@ -139,6 +140,7 @@ export function unfit(env: Given, there: SecretMap): string[] {
     ),
     ...halves,
     ...noSms(env, there),
+    ...unsignedAlarms(env, there),
     ...testMoney(env, there),
   ]
 }
@@ -147,6 +149,12 @@ const noSms = (env: Given, there: SecretMap) =>
   after('SMS_PROVIDER', env, there) || after('ALLOW_NO_SMS', env, there) === 'true' ? [] : [
     'No SMS can be sent, so nobody registers by phone: set SMS_PROVIDER, or ALLOW_NO_SMS=true.',
   ]
+
+const unsignedAlarms = (env: Given, there: SecretMap) =>
+  isThere('ALARM_WEBHOOK', env, there) && after('ALARM_WEBHOOK_FORMAT', env, there) === 'json' &&
+    !isThere('ALARM_WEBHOOK_SECRET', env, there)
+    ? ['ALARM_WEBHOOK gets alarms in JSON, which are signed: set ALARM_WEBHOOK_SECRET too.']
+    : []
 
 /** Reports payment settings with which no money would be moved. */
 function testMoney(env: Given, there: SecretMap): string[] {

@@ -77,16 +77,21 @@ create table private.alarms (
   raised_at timestamptz not null default now(),
   settled_at timestamptz,
   settled_note text,
-  seen_at timestamptz not null default now()
+  seen_at timestamptz not null default now(),
+  deliver_at timestamptz default now(),
+  tries integer not null default 0
 );
 comment on table private.alarms is
   'Problems that an admin has to solve, one row each. Cleaned by private.purge_alarms.';
 comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
+comment on column private.alarms.deliver_at is
+  'When a job next sends it to ALARM_WEBHOOK; null once it was taken there.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
+create index alarms_deliver_idx on private.alarms (deliver_at) where deliver_at is not null;
 alter table private.alarms enable row level security;
 create policy "nobody but functions of their owner" on private.alarms using (false);
 

@@ -81,6 +81,40 @@ as $$
 $$;
 comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
+create function private.take_alarms() returns json
+  language sql security definer set search_path = ''
+as $$
+  with due as (
+    select alarms.id from private.alarms
+    where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
+      -- Whoever is told of that one by the receiver has a receiver that works again.
+      and alarms.kind <> 'alarms_unsent'
+    order by alarms.deliver_at
+    limit 10
+    for no key update skip locked
+  ), taken as (
+    -- A worker may crash while it sends, so alarms are sent again at growing intervals for a day.
+    update private.alarms
+    set tries = alarms.tries + 1,
+        deliver_at = now() + least(power(2, alarms.tries), 60) * interval '1 minute'
+    from due where alarms.id = due.id
+    returning alarms.*
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
+    -- The name is the administrator's, for the notification of the others.
+    'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
+    'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
+  from taken
+$$;
+comment on function private.take_alarms is 'Job: gives one worker alarms to send to ALARM_WEBHOOK.';
+
+create function private.finish_alarm(id bigint) returns void
+  language sql security definer set search_path = ''
+as $$
+  update private.alarms set deliver_at = null where alarms.id = finish_alarm.id
+$$;
+
 create function private.purge_rates() returns bigint
   language sql security definer set search_path = ''
 as $$
@@ -131,5 +165,5 @@ comment on function private.beat is
   'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
-  private.claim_timestamp, private.release_timestamp
+  private.claim_timestamp, private.release_timestamp, private.take_alarms, private.finish_alarm
   to backend;

@@ -133,16 +133,21 @@ create table private.alarms (
   raised_at timestamptz not null default now(),
   settled_at timestamptz,
   settled_note text,
-  seen_at timestamptz not null default now()
+  seen_at timestamptz not null default now(),
+  deliver_at timestamptz default now(),
+  tries integer not null default 0
 );
 comment on table private.alarms is
   'Problems that an admin has to solve, one row each. Cleaned by private.purge_alarms.';
 comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
+comment on column private.alarms.deliver_at is
+  'When a job next sends it to ALARM_WEBHOOK; null once it was taken there.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
+create index alarms_deliver_idx on private.alarms (deliver_at) where deliver_at is not null;
 alter table private.alarms enable row level security;
 create policy "nobody but functions of their owner" on private.alarms using (false);
 
@@ -1471,6 +1476,40 @@ as $$
 $$;
 comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
+create function private.take_alarms() returns json
+  language sql security definer set search_path = ''
+as $$
+  with due as (
+    select alarms.id from private.alarms
+    where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
+      -- Whoever is told of that one by the receiver has a receiver that works again.
+      and alarms.kind <> 'alarms_unsent'
+    order by alarms.deliver_at
+    limit 10
+    for no key update skip locked
+  ), taken as (
+    -- A worker may crash while it sends, so alarms are sent again at growing intervals for a day.
+    update private.alarms
+    set tries = alarms.tries + 1,
+        deliver_at = now() + least(power(2, alarms.tries), 60) * interval '1 minute'
+    from due where alarms.id = due.id
+    returning alarms.*
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
+    -- The name is the administrator's, for the notification of the others.
+    'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
+    'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
+  from taken
+$$;
+comment on function private.take_alarms is 'Job: gives one worker alarms to send to ALARM_WEBHOOK.';
+
+create function private.finish_alarm(id bigint) returns void
+  language sql security definer set search_path = ''
+as $$
+  update private.alarms set deliver_at = null where alarms.id = finish_alarm.id
+$$;
+
 create function private.purge_rates() returns bigint
   language sql security definer set search_path = ''
 as $$
@@ -1521,7 +1560,7 @@ comment on function private.beat is
   'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
-  private.claim_timestamp, private.release_timestamp
+  private.claim_timestamp, private.release_timestamp, private.take_alarms, private.finish_alarm
   to backend;
 
 -- sql/02_meta/1_tables.sql

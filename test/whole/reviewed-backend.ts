@@ -76,6 +76,8 @@ export const ofBackend: Review[] = [
     'private.delete_due_accounts',
     'private.notify_of_stopped_deletions',
     'private.give_up_unreachable_accounts',
+    'private.take_alarms',
+    'private.finish_alarm',
     'private.take_contact_messages',
     'private.finish_contact_message',
     'private.empty_reports',

@@ -391,6 +391,7 @@ export const backendSignatures = {
   files_to_move: { attempted: 'jsonb' },
   files_to_remove: { attempted: 'jsonb' },
   find_duplicates: {},
+  finish_alarm: { id: 'bigint' },
   finish_apple_revocation: { account_id: 'uuid', client_id: 'text' },
   finish_contact_message: { id: 'uuid' },
   finish_push: {
@@ -580,6 +581,7 @@ export const backendSignatures = {
   set_share_url: { template: 'text' },
   settle_alarms: { kind: 'text', subjects: 'text[]', quiet: 'interval?' },
   store_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
+  take_alarms: {},
   take_apple_revocations: {},
   take_contact_messages: { sms_per_day: 'integer' },
   text_problem: { value: 'text', most: 'integer' },

@@ -35,6 +35,22 @@ export const address: Kind = {
   fits: (value) => plain.test(value) && URL.canParse(value) && isHttp(new URL(value)),
 }
 
+/** An address that is called as it is, often with a secret in its query. */
+export const webhook: Kind = {
+  says: 'an address that begins with https://, without a name to sign in with and without a #',
+  fits: (value) => /^https?:\/\/[^\s\\@#]+$/.test(value) && URL.canParse(value),
+}
+
+const webhookPrefix = 'whsec_'
+
+export const webhookSecret: Kind = {
+  says: `${webhookPrefix} and 24 to 64 bytes in base64`,
+  fits: (value) => {
+    const { length } = bytesOf(value.slice(webhookPrefix.length))
+    return value.startsWith(webhookPrefix) && length >= 24 && length <= 64
+  },
+}
+
 export const shareUrl: Kind = {
   says: 'an address that begins with https:// and has {refNo} in it, once and behind the host',
   fits: (value) => {

@@ -130,6 +130,24 @@ const declared = {
       'database, and of a process that stays. Without it there is no such route.',
     secret: true,
   },
+  ALARM_WEBHOOK: {
+    about:
+      'Where alarms are sent, too, within a minute and again for a day (`POST`; format and signature below).',
+    secret: true,
+    is: a.webhook,
+    off: 'alarms reach administrators in the app and by its pushes alone',
+  },
+  ALARM_WEBHOOK_FORMAT: {
+    about: '`json` (Standard Webhooks: `alarm.raised` with kind, subject and details), `slack` or `teams` (a ' +
+      'line of text for an incoming webhook or a workflow).',
+    default: 'json',
+    is: a.oneOf('json', 'slack', 'teams'),
+  },
+  ALARM_WEBHOOK_SECRET: {
+    about: 'What alarms are signed with as Standard Webhooks (`whsec_…`); `json` needs it.',
+    secret: true,
+    is: a.webhookSecret,
+  },
   DOCS_URL: {
     about: 'Where the documentation lies that `npm run docs` writes: `/docs` leads there.',
     is: a.address,
