@@ -129,7 +129,8 @@ insert into private.settings (name, value, note) values
     '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
     'what apps ask before anything else (GET /meta/app); null where nothing is said'),
   ('terms', 'null', 'what people accept: version, url, requiredFrom (the first day on which who has not '
-    'is refused, 14 days ahead); null for nothing. A new version is told to everybody')
+    'is refused, 14 days ahead); null for nothing. A new version is told to everybody'),
+  ('maintenance', 'null', 'null, or what people read, as ar and en, while only administrators get in')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).

@@ -30,7 +30,12 @@ export const exceptions: Exceptions = {
       what: { 'private.count_unread_messages': 1 },
       why: 'The account of a session shows which of its identities have unread messages.',
     },
-    { from: '03_accounts', to: '11_admin', what: { 'private.lock_admins_with': 1 }, why: locks },
+    {
+      from: '03_accounts',
+      to: '11_admin',
+      what: { 'private.is_admin': 1, 'private.lock_admins_with': 1 },
+      why: `${locks} While the service is closed for maintenance, administrators go on.`,
+    },
     {
       from: '03_accounts',
       to: '13_notifications',

@@ -126,6 +126,14 @@ begin
     perform private.refuse_by_hand(
       'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
       'and support (phone, email, whatsapp); null where nothing is said.');
+  elsif new.name = 'maintenance' and new.value <> 'null' and not coalesce(
+    jsonb_typeof(new.value -> 'ar') = 'string' and jsonb_typeof(new.value -> 'en') = 'string'
+    and new.value ->> 'ar' ~ '^\s*\S(.{0,298}\S)?\s*$'
+    and new.value ->> 'en' ~ '^\s*\S(.{0,298}\S)?\s*$', false)
+  then
+    perform private.refuse_by_hand(
+      'maintenance is null, or has ar and en: what people read while only administrators get in, in '
+      'quotation marks, 300 characters at most.');
   elsif new.name = 'terms' and new.value <> 'null' then
     if not coalesce(jsonb_typeof(new.value -> 'version') = 'string'
       and new.value ->> 'version' ~ '^[!-~]{1,40}$' and new.value ->> 'url' ~ '^https://\S+$'

@@ -88,6 +88,30 @@ $$;
 comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
+create function private.require_open() returns boolean
+  language plpgsql stable
+  security definer -- reads a setting, whoever calls
+  set search_path = ''
+as $$
+declare
+  said constant jsonb := (
+    select settings.value from private.settings
+    where settings.name = 'maintenance' and settings.value <> 'null'
+  );
+begin
+  if said is not null then
+    if not private.is_admin() then
+      perform private.refuse(503, 'maintenance', jsonb_build_object(
+        'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en')));
+    end if;
+  end if;
+  return true;
+end
+$$;
+comment on function private.require_open is
+  'Raises 503 maintenance while the setting has a text, except for administrators. The facade asks '
+  'it before each call of a person; past it, every counted act does.';
+
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -174,6 +198,7 @@ comment on function private.require_identity_type is
   'Raises the errors of require_identity, or 403 identity_type_required.';
 
 grant execute on function private.is_ignored to authenticated;
+grant execute on function private.require_open to anon, authenticated, backend;
 grant execute on function
   private.claims, private.session_id, private.account_id, private.identity_id,
   private.caller_refusal, private.require_account, private.check_expected, private.require_identity,

@@ -28,6 +28,8 @@ declare
   logged record;
   rate text;
 begin
+  -- Every write of a person is counted, past the facade, too.
+  perform private.require_open();
   if account_id is null then
     perform private.require_account();
   end if;

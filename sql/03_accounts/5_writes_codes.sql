@@ -41,6 +41,9 @@ declare
   attempt uuid;
   account uuid;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
@@ -204,6 +207,9 @@ declare
   counted record;
   code private.codes;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);

@@ -38,6 +38,7 @@ declare
   answer constant jsonb :=
     case when address is null then '{}' else private.count_registration(address) end;
 begin
+  perform private.require_open();
   if answer ? 'error' then
     return answer;
   end if;
@@ -86,6 +87,7 @@ declare
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   hits jsonb;
 begin
+  perform private.require_open();
   perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
   answer := answer || private.count_registration(address);
   hits := answer -> 'hits';

@@ -321,6 +321,14 @@ begin
     perform private.refuse_by_hand(
       'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
       'and support (phone, email, whatsapp); null where nothing is said.');
+  elsif new.name = 'maintenance' and new.value <> 'null' and not coalesce(
+    jsonb_typeof(new.value -> 'ar') = 'string' and jsonb_typeof(new.value -> 'en') = 'string'
+    and new.value ->> 'ar' ~ '^\s*\S(.{0,298}\S)?\s*$'
+    and new.value ->> 'en' ~ '^\s*\S(.{0,298}\S)?\s*$', false)
+  then
+    perform private.refuse_by_hand(
+      'maintenance is null, or has ar and en: what people read while only administrators get in, in '
+      'quotation marks, 300 characters at most.');
   elsif new.name = 'terms' and new.value <> 'null' then
     if not coalesce(jsonb_typeof(new.value -> 'version') = 'string'
       and new.value ->> 'version' ~ '^[!-~]{1,40}$' and new.value ->> 'url' ~ '^https://\S+$'
@@ -1865,6 +1873,30 @@ $$;
 comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
+create function private.require_open() returns boolean
+  language plpgsql stable
+  security definer -- reads a setting, whoever calls
+  set search_path = ''
+as $$
+declare
+  said constant jsonb := (
+    select settings.value from private.settings
+    where settings.name = 'maintenance' and settings.value <> 'null'
+  );
+begin
+  if said is not null then
+    if not private.is_admin() then
+      perform private.refuse(503, 'maintenance', jsonb_build_object(
+        'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en')));
+    end if;
+  end if;
+  return true;
+end
+$$;
+comment on function private.require_open is
+  'Raises 503 maintenance while the setting has a text, except for administrators. The facade asks '
+  'it before each call of a person; past it, every counted act does.';
+
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -1951,6 +1983,7 @@ comment on function private.require_identity_type is
   'Raises the errors of require_identity, or 403 identity_type_required.';
 
 grant execute on function private.is_ignored to authenticated;
+grant execute on function private.require_open to anon, authenticated, backend;
 grant execute on function
   private.claims, private.session_id, private.account_id, private.identity_id,
   private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
@@ -3657,6 +3690,8 @@ declare
   logged record;
   rate text;
 begin
+  -- Every write of a person is counted, past the facade, too.
+  perform private.require_open();
   if account_id is null then
     perform private.require_account();
   end if;
@@ -4313,6 +4348,9 @@ declare
   attempt uuid;
   account uuid;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
@@ -4476,6 +4514,9 @@ declare
   counted record;
   code private.codes;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
@@ -5096,6 +5137,7 @@ declare
   answer constant jsonb :=
     case when address is null then '{}' else private.count_registration(address) end;
 begin
+  perform private.require_open();
   if answer ? 'error' then
     return answer;
   end if;
@@ -5144,6 +5186,7 @@ declare
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   hits jsonb;
 begin
+  perform private.require_open();
   perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
   answer := answer || private.count_registration(address);
   hits := answer -> 'hits';
@@ -25990,6 +26033,8 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
+  -- In maintenance each is sent by itself, which an administrator may.
+  is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
   return array(
@@ -26001,7 +26046,8 @@ begin
     join public.participants on participants.conversation_id = sent.conversation_id
       and participants.identity_id = accounts.active_identity_id
     join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts)
+    where is_closed is not true
+      and private.may_act(accounts)
       and (required_terms is null or accounts.terms_version = required_terms)
       and private.message_problem('text', sent.body) is null
     for share of accounts skip locked
@@ -35916,8 +35962,8 @@ do $$
 declare
   -- Policies call these, so policies must not bind them in turn.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
-  -- These lock or count for an account that may be locked or gone, or return why it may not act.
-  of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
+  -- These lock or count for an account that may be locked or gone, or say why it, or nobody, may act.
+  of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';
   one record;
@@ -36208,7 +36254,8 @@ insert into private.settings (name, value, note) values
     '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
     'what apps ask before anything else (GET /meta/app); null where nothing is said'),
   ('terms', 'null', 'what people accept: version, url, requiredFrom (the first day on which who has not '
-    'is refused, 14 days ahead); null for nothing. A new version is told to everybody')
+    'is refused, 14 days ahead); null for nothing. A new version is told to everybody'),
+  ('maintenance', 'null', 'null, or what people read, as ar and en, while only administrators get in')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).

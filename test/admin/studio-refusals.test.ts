@@ -170,6 +170,10 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['app', appWith({ storeUrl: { ios: 'http://example.com', android: null } }), 'https://'],
     ['app', appWith({ support: { phone: 'شرق', email: null, whatsapp: null } }), 'support (phone'],
     ['files_url', '"https://elsewhere.example"', 'written by the functions'],
+    ['maintenance', 'true', 'is null, or has ar and en'],
+    ['maintenance', '{"ar":"نعود بعد قليل"}', 'is null, or has ar and en'],
+    ['maintenance', '{"ar":"نعود بعد قليل","en":" "}', 'is null, or has ar and en'],
+    ['maintenance', `{"ar":"نعود","en":"${'x'.repeat(301)}"}`, '300 characters at most'],
   ])('private.settings %s set to %s', async (name, value, sentence) => {
     await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)
   })

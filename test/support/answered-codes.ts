@@ -17,6 +17,7 @@ const common = [
   'idempotency_mismatch',
   'rate_limited',
   'service_unavailable',
+  'maintenance',
 ]
 
 /** Codes that are described but cannot be reproduced on every machine, with the reason. */

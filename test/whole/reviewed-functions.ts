@@ -214,6 +214,7 @@ const reviews: Review[] = [
     'private.may_act',
     'private.require_account',
     'private.require_identity',
+    'private.require_open',
     'private.session_id',
   ]],
   ['users', 'whether the caller is an admin; everything under /admin asks it first', [

@@ -52,6 +52,8 @@ type Options = {
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
+  /** True for what goes on while only administrators get in (the setting maintenance). */
+  always?: boolean
   /** Backend functions that run first, in the same transaction. If one returns an {error}, it is thrown. */
   before?: BackendCall | BackendCall[]
 }
@@ -85,8 +87,13 @@ const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role 
  * Sets the claims before Postgres evaluates the select list. A SET statement would cost a tenth of a small
  * call, and pg_stat_statements would store its whole text.
  */
-const withClaims = (claims = `''`) =>
-  ` where set_config('request.jwt.claims',${claims},true) is not null`
+const withClaims = (claims = `''`) => ` where ${setClaims(claims)}`
+
+const setClaims = (claims: string) => `set_config('request.jwt.claims',${claims},true) is not null`
+
+/** Refuses people in maintenance, before Postgres evaluates the select list. */
+const withClaimsIfOpen = (claims = `''`) =>
+  ` where case when ${setClaims(claims)} then private.require_open() end`
 
 const inEnglish = ` and set_config('facade.language','en',true) is not null`
 
@@ -122,7 +129,9 @@ export async function call<Name extends Callable>(
   const text = [
     // The precheck runs before the rate's `begin`, because a failure after that would leave a failed
     // transaction on the connection.
-    ...(precheck ? [setRole(role), `select ${precheck}${withClaims(claims)};`] : []),
+    ...(precheck ? [setRole(role), `select ${precheck}${withClaimsIfOpen(claims)};`] : []),
+    // What is refused in maintenance counts for nothing.
+    ...(options.rate ? [setRole(role), `select${withClaimsIfOpen(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),
     ...before.map(({ name, args }) =>
@@ -137,7 +146,8 @@ export async function call<Name extends Callable>(
     `select ${result}::text as answer,${rateColumn}` +
     // True if a verified token is no longer valid.
     (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +
-    withClaims(claims) + withProof(c.get('proof')) + (c.get('english') ? inEnglish : ''),
+    (options.always ? withClaims(claims) : withClaimsIfOpen(claims)) +
+    withProof(c.get('proof')) + (c.get('english') ? inEnglish : ''),
   ].join('')
 
   const near = role === 'anon' && !options.rate && !before.length && mayBeOld.has(name)

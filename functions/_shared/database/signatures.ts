@@ -551,6 +551,7 @@ export const backendSignatures = {
   request_deletion: { account_id: 'uuid', money: 'text?' },
   require_account: {},
   require_identity: {},
+  require_open: {},
   require_rate: {},
   require_replica: { system_id: 'text' },
   retry_deferred_notifications: {},

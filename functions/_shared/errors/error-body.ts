@@ -41,8 +41,10 @@ export function errorBody(
   detail: Detail,
   { english, requestId }: { english: boolean; requestId: string },
 ) {
-  const { fields, ...details }: Detail = isTemporary(code) ? { retryAfter: 2, ...detail } : detail
-  const [inArabic, inEnglish] = textsOf(code, details, requestId)
+  const { fields, said, ...details }: Detail = isTemporary(code)
+    ? { retryAfter: 2, ...detail }
+    : detail
+  const [inArabic, inEnglish] = said ?? textsOf(code, details, requestId)
   return {
     code,
     message: english ? inEnglish : inArabic,

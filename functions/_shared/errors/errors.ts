@@ -364,6 +364,11 @@ export const errors = {
     'الخدمة غير متاحة مؤقتاً، حاول بعد قليل',
     'The service is temporarily unavailable, try again shortly',
   ],
+  maintenance: [
+    503,
+    'الخدمة متوقفة مؤقتاً للصيانة، يرجى المحاولة بعد قليل',
+    'The service is closed for maintenance, try again in a little while',
+  ],
   timeout: [504, 'استغرقت العملية وقتاً طويلاً، حاول مرة أخرى', 'The request timed out, try again'],
 } as const satisfies Record<string, readonly [status: number, ar: string, en: string]>
 

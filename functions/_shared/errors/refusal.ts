@@ -6,7 +6,12 @@ import { type ErrorCode, isErrorCode } from './errors.ts'
  * of a picture.
  */
 export type Field = { path: string; code: string; min?: number; max?: number; format?: string }
-export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
+export type Detail = Record<string, unknown> & {
+  fields?: Field[]
+  retryAfter?: number
+  /** Both texts, where an administrator wrote them. */
+  said?: [ar: string, en: string]
+}
 
 export class Refusal extends Error {
   readonly code: ErrorCode

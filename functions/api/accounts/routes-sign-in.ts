@@ -69,6 +69,7 @@ const refresh = route({
     'and let one request at a time refresh. 401 means that the session is over: sign in again.',
   errors: ['token_invalid', 'account_suspended', 'account_banned', 'rate_limited'],
   unlimited: true,
+  always: true,
   request: body(
     z.strictObject({
       refreshToken: z.string().min(1).max(1024).describe('Of the session, unused.'),
@@ -179,7 +180,8 @@ export const signingIn = area()
     if (!tokens) throw new Refusal('token_invalid')
     throwIfDenied(tokens)
     const noted = { name: 'note_session' as const, args: placeArgs(c, tokens) }
-    return send(c, await sessionBody(c, tokens, [noted]))
+    // The old refresh token is used up, so nobody may be left without the new one.
+    return send(c, await sessionBody(c, tokens, [noted], true))
   })
   .openapi(logout, async (c) => {
     const { scope } = c.req.valid('json')

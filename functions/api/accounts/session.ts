@@ -7,7 +7,7 @@ import {
 } from '../../_shared/auth/supabase-auth.ts'
 import { callerOfIssued, cancelledDeletion } from '../../_shared/auth/tokens.ts'
 import type { ApiContext } from '../../_shared/caller/context.ts'
-import { type BackendCall, call } from '../../_shared/database/db.ts'
+import { backend, type BackendCall, call } from '../../_shared/database/db.ts'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { classifyError, Refusal } from '../../_shared/errors/refusal.ts'
 import type { Identifier } from '../../_shared/input/identifiers.ts'
@@ -26,9 +26,10 @@ export async function sessionBody(
   c: ApiContext,
   tokens: Tokens,
   before: BackendCall[],
+  always = false,
 ): Promise<string> {
   c.set('caller', callerOfIssued(tokens.access_token))
-  const who = await call(c, 'get_me', {}, { before })
+  const who = await call(c, 'get_me', {}, { before, always })
   const head = JSON.stringify({
     accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token,
@@ -56,7 +57,9 @@ export async function completeSignIn(
     return await sessionBody(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
   } catch (error) {
     const { code } = classifyError(error as Error, c.var.caller)
-    if (code === 'rate_limited') await discardSession(tokens)
+    if (code === 'rate_limited' || code === 'maintenance') await discardSession(tokens)
+    // The password was right, and is not tried in vain while nobody but administrators gets in.
+    if (code === 'maintenance' && hits) await backend('uncount_hits', { hits })
     // The session has just been ended, so the credentials that opened it are no longer valid.
     if (code === 'token_invalid') throw new Refusal(ended)
     throw error

@@ -204,6 +204,7 @@ const webhook = {
   tags,
   method: 'post',
   unlimited: true,
+  always: true,
   checks: [verifySignature],
   errors: ['webhook_signature_invalid', 'payment_provider_error'],
   responses: { 200: json(WebhookReceived, 'Received, now or before.') },

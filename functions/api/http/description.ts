@@ -66,6 +66,7 @@ function describeRoute(route: RouteDefinition): RouteConfig {
     idempotent,
     proof,
     unlimited: _unlimited,
+    always: _always,
     unknownKey: _unknownKey,
     guestCache,
     ownCache: _ownCache,

@@ -21,6 +21,7 @@ const shared: Record<string, ErrorCode[]> = {
   TooManyRequests: ['rate_limited'],
   InternalError: ['internal'],
   Unavailable: ['service_unavailable'],
+  Closed: ['service_unavailable', 'maintenance'],
   TimedOut: ['timeout'],
 }
 

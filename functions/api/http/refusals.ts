@@ -16,7 +16,7 @@ const sentBody = [
 ] as const
 
 export function codesOf(route: RouteDefinition): ErrorCode[] {
-  const { method, security, tags, request = {}, errors = [], unlimited, unknownKey } = route
+  const { method, security, tags, request = {}, errors = [], unlimited, always, unknownKey } = route
   const ofService = tags[0] === 'service'
   const { params, query, headers, body } = request
   const json = body?.content['application/json']
@@ -35,6 +35,7 @@ export function codesOf(route: RouteDefinition): ErrorCode[] {
       ...(unlimited || ofService ? [] : ['rate_limited'] as const),
       'internal',
       ...(ofService ? [] : ['service_unavailable', 'timeout'] as const),
+      ...(ofService || always ? [] : ['maintenance'] as const),
     ]),
   ]
 }

@@ -29,6 +29,8 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   idempotent?: boolean
   /** True if refused writes are not counted: providers resend them, and people may share an address. */
   unlimited?: boolean
+  /** True if it goes on while only administrators get in (the setting maintenance). */
+  always?: boolean
   /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode
   /** How long caches may store an answer to a guest; by default not at all. */

@@ -4,7 +4,7 @@ import { closeCodes } from '../protocol.ts'
 
 /** A temporary refusal is not about rights, so the same call may succeed in a moment. */
 export const isTemporary = (code: ErrorCode) =>
-  ['service_unavailable', 'timeout', 'internal', 'rate_limited'].includes(code)
+  ['service_unavailable', 'maintenance', 'timeout', 'internal', 'rate_limited'].includes(code)
 
 const forbidden: ErrorCode[] = ['account_suspended', 'account_banned', 'account_awaiting_otp']
 
