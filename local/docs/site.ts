@@ -15,6 +15,7 @@ const guides = {
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'admin.html': ['Admin', 'docs/admin.md'],
+  'runbook.html': ['Runbook', 'docs/runbook.md'],
   'access.html': ['Access', 'docs/access.md'],
   'lost-access.html': ['Lost access', 'docs/lost-access.md'],
   'growth.html': ['Growth', 'docs/growth.md'],

@@ -124,6 +124,7 @@ begin
         group by alarms.kind order by alarms.kind limit 100
       ) as open
     ),
+    'maintenance', private.setting('maintenance') <> 'null',
     'readOnly', current_setting('transaction_read_only')::boolean,
     'bytes', pg_database_size(current_database()),
     'connections', (select sum(pg_stat_database.numbackends) from pg_stat_database),

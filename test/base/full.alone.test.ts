@@ -1,4 +1,5 @@
 // Here some tables have no space for another row, which affects all writers, so the file runs alone.
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween, textMessage } from '../support/conversations.ts'
@@ -35,7 +36,8 @@ testLocally(
     const conversation = await conversationBetween(other, owner)
     const message = textMessage('سلام')
     // A worker reports a full disk for half a minute, so the test has a facade of its own.
-    const facade = await startFacade()
+    const token = randomUUID()
+    const facade = await startFacade({ METRICS_TOKEN: token })
     const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
     const send = () => facade.post(`/conversations/${conversation}/messages`, message, as(other))
     const look = () => facade.get(`/properties/${listing}`, as(other))
@@ -46,6 +48,10 @@ testLocally(
         expect((await facade.post('/auth/password/forgot', { identifier })).status).toBe(202)
         expectUnavailable(await send())
         await untilHealth('degraded', 'full', facade)
+        const headers = { authorization: `Bearer ${token}` }
+        const figures = await (await fetch(`${facade.url}/metrics`, { headers })).text()
+        expect(figures).toContain('\nmarketplace_part_up{part="database"} 0\n')
+        expect(figures).toContain('\nmarketplace_database_up 1\n')
       })
       expect((await send()).status).toBe(201)
       await look()

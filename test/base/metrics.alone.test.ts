@@ -56,7 +56,7 @@ async function untilFigures(url: string, isIt: (figures: Figures) => boolean): P
 const sum = (figures: Figures, name: RegExp) =>
   [...figures].reduce((all, [series, value]) => name.test(series) ? all + value : all, 0)
 
-describe.runIf(hasStack)('GET /metrics', () => {
+describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
   let facade: Facade
   let person: Person
 

@@ -26,7 +26,7 @@ import {
   sendMessageAs,
   textMessage,
 } from '../support/conversations.ts'
-import { hasStack } from '../support/facade.ts'
+import { hasStack, startFacade } from '../support/facade.ts'
 import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 import { completeFields, createDraft } from '../support/listings.ts'
@@ -164,6 +164,19 @@ describe.runIf(hasStack)('CRASH-06 a database that is read-only', { shuffle: fal
       return status
     })
     expect(await Promise.all(statuses)).toContain(200)
+  })
+
+  test('the figures say it', async () => {
+    const token = randomUUID()
+    const facade = await startFacade({ METRICS_TOKEN: token })
+    try {
+      const headers = { authorization: `Bearer ${token}` }
+      const figures = await (await fetch(`${facade.url}/metrics`, { headers })).text()
+      expect(figures).toContain('\nmarketplace_database_read_only 1\n')
+      expect(figures).toContain('\nmarketplace_part_up{part="database"} 0\n')
+    } finally {
+      await facade.stop()
+    }
   })
 
   test('an administrator reads no document unrecorded', async () => {

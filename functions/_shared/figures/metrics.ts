@@ -21,6 +21,7 @@ type Figures = {
   sent: Record<'sms' | 'mail', number>
   codes: { limit: number; used: number } | null
   alarms: Record<string, number>
+  maintenance: boolean | null
   readOnly: boolean
   bytes: number
   connections: number
@@ -122,6 +123,11 @@ const ofDatabase = (figures: Figures): Family[] => [
     'marketplace_alarms_open',
     'Alarms that nobody has settled.',
     perKind('kind', figures.alarms),
+  ),
+  single(
+    'marketplace_maintenance',
+    'Whether only administrators get in.',
+    Number(figures.maintenance),
   ),
   single(
     'marketplace_database_read_only',
