@@ -62,7 +62,7 @@ async function ownProcess(more: Record<string, string> = {}) {
       body: body === undefined ? undefined : JSON.stringify(body),
     })
     const { error, ...rest } = await response.json()
-    return { status: response.status, code: error?.code, ...rest }
+    return { ...rest, status: response.status, code: error?.code }
   }
   return { ask, figures: () => figuresAt(`${api}/metrics`) }
 }
@@ -89,7 +89,7 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
     const names = (text: string, pattern: RegExp) =>
       new Set([...text.matchAll(pattern)].map(([, name]) => name!.replace(/_(total|bucket|sum|count)$/, '')))
     const written = names(sources, /'((?:marketplace|http|chat|process)_[a-z_]+)'/g)
-    const shown = /((?:marketplace|http|chat|process)_[a-z_]+)(?=[{[) ]|$)/g
+    const shown = /((?:marketplace|http|chat|process)_[a-z_]+)(?=[{[)\s]|$)/g
     const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'))
     const expressions: string[] = dashboard.panels
       .flatMap(({ targets = [] }: { targets?: { expr: string }[] }) => targets.map(({ expr }) => expr))

@@ -203,9 +203,14 @@ export function setRateHeaders(c: CallContext, [limit, remaining, reset]: string
 const backendQuery = (name: BackendFunction, args: Record<string, unknown>) =>
   `select to_json(${backendCall(name, args)})::text as answer${withClaims()}`
 
-/** Calls a function that role `backend` may execute, without a caller. */
-export async function backend<T>(name: BackendFunction, args: Record<string, unknown>): Promise<T> {
-  const rows = await sendQuery(setRole('backend') + backendQuery(name, args))
+/** Calls a function that role `backend` may execute, without a caller. `time` is a limit in milliseconds. */
+export async function backend<T>(
+  name: BackendFunction,
+  args: Record<string, unknown>,
+  time?: number,
+): Promise<T> {
+  const limit = time ? `set local statement_timeout=${time};` : ''
+  const rows = await sendQuery(setRole('backend') + limit + backendQuery(name, args))
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
