@@ -26,6 +26,7 @@ export type Problem<Code extends ErrorCode = ErrorCode> = {
 const temporaryCodes = [
   'connection',
   'service_unavailable',
+  'maintenance',
   'timeout',
   'internal',
   'rate_limited',

@@ -173,6 +173,7 @@ export type ServerCode =
   | 'review_edit_closed'
   | 'content_type_unsupported'
   | 'service_unavailable'
+  | 'maintenance'
   | 'timeout'
 
 /** The codes that each operation declares. */

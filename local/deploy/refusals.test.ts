@@ -133,6 +133,21 @@ describe('nothing is sent', () => {
     ],
     ['an API in clear', { API_URL: 'http://your.site/api' }, 'API_URL must begin with https://'],
     ['an API here', { API_URL: 'https://localhost/api' }, 'API_URL must begin with https://'],
+    [
+      'unsigned alarms',
+      { ALARM_WEBHOOK: 'https://alarms.example/hook?key=Xk3Pq9ZtLm2Rv8Bn' },
+      'set ALARM_WEBHOOK_SECRET too',
+    ],
+    [
+      'alarms in clear',
+      { ALARM_WEBHOOK: 'http://alarms.example/Xk3Pq9ZtLm2R', ALARM_WEBHOOK_FORMAT: 'slack' },
+      'ALARM_WEBHOOK must begin with https://',
+    ],
+    [
+      'a secret of alarms of another form',
+      { ALARM_WEBHOOK_SECRET: 'Xk3Pq9ZtLm2Rv8Bn' },
+      'ALARM_WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes in base64',
+    ],
     ['a number', { READ_RATE: 'many' }, 'READ_RATE must be a whole number, 0 or more'],
     ['a pool of none', { FACADE_DB_POOL: '0' }, 'FACADE_DB_POOL must be a whole number, 1 or'],
     ['a sender', { MAIL_FROM: 'codes at your.site' }, 'MAIL_FROM must be an address'],
