@@ -12,6 +12,7 @@ import { signingIn } from './accounts/routes-sign-in.ts'
 import { social } from './accounts/routes-social.ts'
 import { sudo } from './accounts/routes-sudo.ts'
 import { accounts } from './accounts/routes.ts'
+import { adminDesk } from './admin/routes-desk.ts'
 import { adminPayments } from './admin/routes-payments.ts'
 import { reports } from './admin/routes-reports.ts'
 import { admin } from './admin/routes.ts'
@@ -103,6 +104,7 @@ app.use(authenticate)
 
 app.route('/', service)
 app.route('/admin', admin)
+app.route('/admin', adminDesk)
 for (const part of [registration, signingIn, social, passwords, contact, sudo, accounts]) {
   app.route('/auth', part)
 }

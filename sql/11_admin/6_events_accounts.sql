@@ -40,6 +40,7 @@ begin
     and reports.status <> 'open' and reports.kept is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
+  delete from public.notes where notes.account_id = new.id;
   return null;
 end
 $$;
@@ -50,3 +51,37 @@ create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.forget_notes();
+
+create function private.forget_notes_about() returns trigger
+  language plpgsql
+  security definer -- deletes what administrators noted, whoever ends the row
+  set search_path = ''
+as $$
+begin
+  delete from public.notes where notes.target_id = old.id;
+  return null;
+end
+$$;
+comment on function private.forget_notes_about is 'Deletes the notes about a row that ends.';
+
+create trigger identities_take_their_notes
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_notes_about();
+create trigger properties_take_their_notes
+  after delete on public.properties
+  for each row execute function private.forget_notes_about();
+create trigger duplicates_take_their_notes
+  after delete on public.duplicates
+  for each row execute function private.forget_notes_about();
+create trigger reports_take_their_notes
+  after update of kept on public.reports
+  for each row when (old.kept is not null and new.kept is null)
+  execute function private.forget_notes_about();
+create trigger payouts_take_their_notes
+  after update of name, phone, email on public.wallet_payouts
+  for each row when (
+    num_nonnulls(old.name, old.phone, old.email) > 0
+    and num_nonnulls(new.name, new.phone, new.email) = 0
+  )
+  execute function private.forget_notes_about();

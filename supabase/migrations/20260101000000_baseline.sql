@@ -26665,6 +26665,31 @@ create index identities_await_verification_name_idx
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification' or pending_changes is not null;
 
+-- sql/11_admin/1_tables_notes.sql
+
+create table public.notes (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  target_type text not null constraint notes_target_is_known check (
+    target_type in ('account', 'identity', 'property', 'report', 'duplicate', 'payout')),
+  target_id uuid not null,
+  by_id uuid not null,
+  body text not null constraint notes_body_form check (
+    char_length(body) between 1 and 1000 and private.is_clean(body)),
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table public.notes is
+  'What administrators note for each other about a person, a listing or a case. A note goes with what '
+  'it is about: a closed identity, a listing or pair that is gone, a report or payout that is '
+  'emptied. Deleted with the account.';
+comment on column public.notes.account_id is 'The account that the note is about.';
+comment on column public.notes.by_id is 'The administrator who wrote it.';
+create index notes_account_idx on public.notes (account_id, created_at, id);
+create index notes_target_idx on public.notes (target_id, created_at, id);
+create index notes_newest_idx on public.notes (created_at, id);
+alter table public.notes enable row level security;
+revoke all on public.notes from anon, authenticated, service_role;
+
 -- sql/11_admin/1_tables_proofs.sql
 
 create table private.session_proofs (
@@ -27008,13 +27033,16 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
   end loop;
 end
 $$;
+grant insert on public.notes to administering;
+create policy "administrators write notes" on public.notes for insert to administering
+  with check ((select private.is_admin()) and by_id = (select private.account_id()));
 
 -- sql/11_admin/2_rules_audit.sql
 
@@ -28430,6 +28458,65 @@ comment on function private.list_moderation is
   'admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
+
+-- sql/11_admin/4_reads_notes.sql
+
+create function private.note_record(note public.notes) returns json
+  language sql stable
+  return json_build_object(
+    'id', note.id,
+    'targetType', note.target_type,
+    'targetId', note.target_id,
+    'accountId', note.account_id,
+    'by', json_build_object('id', note.by_id, 'fullName', (
+      select individual_profiles.full_name from public.individual_profiles
+      where individual_profiles.account_id = note.by_id
+    )),
+    'text', note.body,
+    'createdAt', note.created_at
+  );
+
+create function private.list_notes(
+  target_type text default null, target_id uuid default null, account_id uuid default null,
+  sort text default 'newest', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  sorts constant jsonb := '{"oldest": ["notes.created_at", "notes.id"]}';
+  filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'target_type', target_type, 'target_id', target_id, 'account_id', account_id));
+  query text := concat_ws(' ', 'list_notes', private.require_admin(), filters, sort);
+  key jsonb := private.cursor_key(query, page_cursor);
+  keys jsonb[];
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    from (values
+      ('targetType', target_type is null or private.is_word('note_target', target_type)),
+      ('sort', private.is_sort(sorts, sort))
+    ) as rule (path, holds)
+    where not holds
+  ));
+  keys := private.sorted_keys($sql$
+    from public.notes
+    where (not $1 ? 'target_type' or notes.target_type = $1 ->> 'target_type')
+      and (not $1 ? 'target_id' or notes.target_id = ($1 ->> 'target_id')::uuid)
+      and (not $1 ? 'account_id' or notes.account_id = ($1 ->> 'account_id')::uuid)
+    $sql$, sorts, sort, filters, key, page_size);
+  return query
+  select
+    coalesce(json_agg(private.note_record(notes) order by listed.ordinal), '[]'),
+    private.next_cursor(query, to_jsonb(keys[page_size:]))
+  from unnest(private.key_ids(keys[:page_size])::uuid[]) with ordinality as listed (id, ordinal)
+  join public.notes on notes.id = listed.id;
+end
+$$;
+comment on function private.list_notes is
+  'Api: For admins: what was noted about a target or an account, newest or oldest first. 403 '
+  'admin_only.';
+
+grant execute on function private.list_notes to authenticated;
 
 -- sql/11_admin/4_reads_payment_events.sql
 
@@ -29872,6 +29959,67 @@ comment on function private.decide_moderation is
 
 grant execute on function private.decide_moderation to authenticated;
 
+-- sql/11_admin/5_writes_notes.sql
+
+create function private.lock_noted_account(target_type text, target_id uuid) returns uuid
+  language plpgsql
+  security definer -- locks and reads other people's data, for an admin
+  set search_path = ''
+as $$
+declare
+  kind constant text := case target_type when 'property' then 'listing' else target_type end;
+  about_id constant uuid := private.account_of_target(kind, target_id);
+begin
+  perform from public.accounts
+  where accounts.id = about_id and (accounts.status <> 'deleted' or kind = 'payout')
+  for share;
+  if not found or private.find_target(kind, target_id::text) <> array[target_id] then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return about_id;
+end
+$$;
+comment on function private.lock_noted_account is
+  'Returns whom a note is about. A deletion of the account, which deletes its notes, waits.';
+
+create function private.add_note(target_type text, target_id uuid, note text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  words constant text := nullif(
+    btrim(private.normal_form(note, 'nfc', 1000, 'text'), E' \t\r\n'), '');
+  added public.notes;
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(path, problem, 1, 1000)), '[]')
+    from (values
+      ('targetType', case
+        when target_type is null then 'required'
+        when not private.is_word('note_target', target_type) then 'invalid'
+      end),
+      ('targetId', case when target_id is null then 'required' end),
+      ('text', coalesce(private.length_problem(coalesce(words, left(note, 0)), 1, 1000),
+        case when not private.is_clean(words) then 'invalid' end))
+    ) as rule (path, problem)
+    where problem is not null
+  ));
+  insert into public.notes (account_id, target_type, target_id, by_id, body)
+  values (private.lock_noted_account(target_type, target_id), add_note.target_type,
+    add_note.target_id, admin_id, words)
+  returning * into added;
+  -- The words are not in the audit trail, which keeps everything for good.
+  perform private.audit('note.added', 'note', added.id, null, null,
+    jsonb_build_object('targetType', target_type, 'targetId', target_id));
+  return private.note_record(added);
+end
+$$;
+comment on function private.add_note is
+  'Api: For admins: notes something about an account, identity, property, report, duplicate or '
+  'payout. 403 admin_only, 404 not_found.';
+
+grant execute on function private.add_note to authenticated;
+
 -- sql/11_admin/5_writes_proofs.sql
 
 -- The facade checks the password or the code, and counts the attempts like those of sign-ins.
@@ -30393,6 +30541,7 @@ begin
     and reports.status <> 'open' and reports.kept is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
+  delete from public.notes where notes.account_id = new.id;
   return null;
 end
 $$;
@@ -30403,6 +30552,40 @@ create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.forget_notes();
+
+create function private.forget_notes_about() returns trigger
+  language plpgsql
+  security definer -- deletes what administrators noted, whoever ends the row
+  set search_path = ''
+as $$
+begin
+  delete from public.notes where notes.target_id = old.id;
+  return null;
+end
+$$;
+comment on function private.forget_notes_about is 'Deletes the notes about a row that ends.';
+
+create trigger identities_take_their_notes
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_notes_about();
+create trigger properties_take_their_notes
+  after delete on public.properties
+  for each row execute function private.forget_notes_about();
+create trigger duplicates_take_their_notes
+  after delete on public.duplicates
+  for each row execute function private.forget_notes_about();
+create trigger reports_take_their_notes
+  after update of kept on public.reports
+  for each row when (old.kept is not null and new.kept is null)
+  execute function private.forget_notes_about();
+create trigger payouts_take_their_notes
+  after update of name, phone, email on public.wallet_payouts
+  for each row when (
+    num_nonnulls(old.name, old.phone, old.email) > 0
+    and num_nonnulls(new.name, new.phone, new.email) = 0
+  )
+  execute function private.forget_notes_about();
 
 -- sql/11_admin/6_events_acts.sql
 
@@ -36648,6 +36831,12 @@ values
   ('moderation_kind', 'report', 'بلاغ', 'Report', 4),
   ('moderation_kind', 'wallet_payout', 'رصيد حساب محذوف', 'Money of a deleted account', 5),
   ('moderation_kind', 'duplicate_suspected', 'إعلان مكرر محتمل', 'Suspected duplicate', 6),
+  ('note_target', 'account', 'حساب', 'Account', 1),
+  ('note_target', 'identity', 'هوية', 'Identity', 2),
+  ('note_target', 'property', 'إعلان', 'Listing', 3),
+  ('note_target', 'report', 'بلاغ', 'Report', 4),
+  ('note_target', 'duplicate', 'إعلان مكرر محتمل', 'Suspected duplicate', 5),
+  ('note_target', 'payout', 'مبلغ مستحق', 'Money to be paid out', 6),
   ('moderation_decision', 'approve', 'اعتماد', 'Approve', 1),
   ('moderation_decision', 'reject', 'رفض', 'Reject', 2),
   ('moderation_decision', 'suspend', 'إيقاف', 'Suspend', 3),

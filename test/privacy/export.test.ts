@@ -155,6 +155,7 @@ const leftOut: Record<string, string> = {
   'public.media.sha256': 'a hash',
   'public.messages.body': 'not of hidden ones; looked at below',
   'public.messages.client_message_id': 'made by an app, to know what it sends again',
+  'public.notes': administrators,
   'public.payment_events': financial,
   'public.payments.mode': 'whether the service tests payments',
   'public.payments.provider_ref': 'another number of what `reference` is',

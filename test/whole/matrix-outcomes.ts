@@ -249,6 +249,11 @@ export const tables: Record<string, Table> = {
     ofListing,
     'insert into public.duplicates (property_id, of_id) values (:property, gen_random_uuid())',
   ),
+  'public.notes': closed(
+    'account_id',
+    `insert into public.notes (account_id, target_type, target_id, by_id, body)
+     values (:account, 'account', :account, :account, 'planted')`,
+  ),
   'public.admin_act_kinds': closed(null),
   'public.admin_acts': closed(
     'account_id',

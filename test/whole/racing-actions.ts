@@ -217,6 +217,10 @@ const decide = (id: string, decision: string) => ({
   path: `/admin/moderation/${id}/decide`,
   body: { decision, reason },
 })
+const note = (targetType: string, targetId: string) => ({
+  path: '/admin/notes',
+  body: { targetType, targetId, text: reason },
+})
 const refund = (id: string, to: string) => ({
   path: `/admin/invoices/${id}/refund`,
   body: { amount: 0.1, to, reason },
@@ -241,6 +245,10 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'rejects the identity': ({ company }) => [identity(company, 'rejected')],
   'upholds a report': ({ report }) => [decide(report, 'uphold')],
   'suspends a duplicate': ({ pair }) => [decide(pair, 'suspend')],
+  'notes something': ({ id, listing }) => [
+    note('account', id),
+    note('property', listing),
+  ],
   'refunds': ({ paid }) => [refund(paid, 'wallet'), refund(paid, 'wallet')],
   'pays out a banned account': ({ id }) => [
     status(id, 'banned'),

@@ -21,6 +21,7 @@ const unlimited: Record<string, string> = {
   sign_in_with_google: 'an id token is taken once, from the provider; sessions count as sign-ins',
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
   prove_admin: 'administrators; tries of a password count as sign-ins, codes have theirs',
+  add_note: 'administrators',
   delete_user: 'administrators',
   open_payout: 'administrators',
   set_user_status: 'administrators',

@@ -78,6 +78,7 @@ export const signatures = {
 export const facadeSignatures = {
   accept_terms: { version: 'text' },
   act_on_property: { property_id: 'uuid', action: 'text' },
+  add_note: { target_type: 'text', target_id: 'uuid', note: 'text' },
   add_report: {
     target_type: 'text',
     target_id: 'uuid',
@@ -208,6 +209,14 @@ export const facadeSignatures = {
   },
   list_my_properties: { status: 'text?', page_cursor: 'text?', page_size: 'integer?' },
   list_my_reports: { page_cursor: 'text?', page_size: 'integer?' },
+  list_notes: {
+    target_type: 'text?',
+    target_id: 'uuid?',
+    account_id: 'uuid?',
+    sort: 'text?',
+    page_cursor: 'text?',
+    page_size: 'integer?',
+  },
   list_notifications: { unread: 'boolean?', page_cursor: 'text?', page_size: 'integer?' },
   list_organisation_leads: { type: 'text', page_cursor: 'text?', page_size: 'integer?' },
   list_organisation_listings: {

@@ -1,0 +1,22 @@
+create table public.notes (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  target_type text not null constraint notes_target_is_known check (
+    target_type in ('account', 'identity', 'property', 'report', 'duplicate', 'payout')),
+  target_id uuid not null,
+  by_id uuid not null,
+  body text not null constraint notes_body_form check (
+    char_length(body) between 1 and 1000 and private.is_clean(body)),
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table public.notes is
+  'What administrators note for each other about a person, a listing or a case. A note goes with what '
+  'it is about: a closed identity, a listing or pair that is gone, a report or payout that is '
+  'emptied. Deleted with the account.';
+comment on column public.notes.account_id is 'The account that the note is about.';
+comment on column public.notes.by_id is 'The administrator who wrote it.';
+create index notes_account_idx on public.notes (account_id, created_at, id);
+create index notes_target_idx on public.notes (target_id, created_at, id);
+create index notes_newest_idx on public.notes (created_at, id);
+alter table public.notes enable row level security;
+revoke all on public.notes from anon, authenticated, service_role;

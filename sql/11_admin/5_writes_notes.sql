@@ -1,0 +1,58 @@
+create function private.lock_noted_account(target_type text, target_id uuid) returns uuid
+  language plpgsql
+  security definer -- locks and reads other people's data, for an admin
+  set search_path = ''
+as $$
+declare
+  kind constant text := case target_type when 'property' then 'listing' else target_type end;
+  about_id constant uuid := private.account_of_target(kind, target_id);
+begin
+  perform from public.accounts
+  where accounts.id = about_id and (accounts.status <> 'deleted' or kind = 'payout')
+  for share;
+  if not found or private.find_target(kind, target_id::text) <> array[target_id] then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return about_id;
+end
+$$;
+comment on function private.lock_noted_account is
+  'Returns whom a note is about. A deletion of the account, which deletes its notes, waits.';
+
+create function private.add_note(target_type text, target_id uuid, note text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  words constant text := nullif(
+    btrim(private.normal_form(note, 'nfc', 1000, 'text'), E' \t\r\n'), '');
+  added public.notes;
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(path, problem, 1, 1000)), '[]')
+    from (values
+      ('targetType', case
+        when target_type is null then 'required'
+        when not private.is_word('note_target', target_type) then 'invalid'
+      end),
+      ('targetId', case when target_id is null then 'required' end),
+      ('text', coalesce(private.length_problem(coalesce(words, left(note, 0)), 1, 1000),
+        case when not private.is_clean(words) then 'invalid' end))
+    ) as rule (path, problem)
+    where problem is not null
+  ));
+  insert into public.notes (account_id, target_type, target_id, by_id, body)
+  values (private.lock_noted_account(target_type, target_id), add_note.target_type,
+    add_note.target_id, admin_id, words)
+  returning * into added;
+  -- The words are not in the audit trail, which keeps everything for good.
+  perform private.audit('note.added', 'note', added.id, null, null,
+    jsonb_build_object('targetType', target_type, 'targetId', target_id));
+  return private.note_record(added);
+end
+$$;
+comment on function private.add_note is
+  'Api: For admins: notes something about an account, identity, property, report, duplicate or '
+  'payout. 403 admin_only, 404 not_found.';
+
+grant execute on function private.add_note to authenticated;
