@@ -50,6 +50,7 @@ const sqlJobs: BackendFunction[] = [
   'report_waiting_acts',
   'purge_alarms',
   'purge_banned_contacts',
+  'purge_claims',
   'purge_closed_licences',
   'purge_codes',
   'purge_deleted_listings',

@@ -173,7 +173,8 @@ begin
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
       'payout', case when wallet_payouts.id is not null then
-        private.waiting_payout_json(wallet_payouts) end
+        private.waiting_payout_json(wallet_payouts) end,
+      'claimedBy', private.claimed_by_json(requested.id)
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.duplicates as pairs on pairs.id = requested.id

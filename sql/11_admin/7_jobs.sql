@@ -42,4 +42,13 @@ $$;
 comment on function private.empty_reports is
   'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
 
-grant execute on function private.report_waiting_acts, private.empty_reports to backend;
+create function private.purge_claims() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('public.claims', 'claimed_at', '15 minutes')
+$$;
+comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
+
+grant execute on function
+  private.report_waiting_acts, private.empty_reports, private.purge_claims
+  to backend;

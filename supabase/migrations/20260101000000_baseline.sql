@@ -26622,6 +26622,23 @@ alter table public.audit enable row level security;
 revoke all on public.audit from anon, authenticated, service_role;
 grant select on public.audit to service_role;
 
+-- sql/11_admin/1_tables_claims.sql
+
+create table public.claims (
+  item_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  claimed_at timestamptz not null default clock_timestamp()
+);
+comment on table public.claims is
+  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
+  'private.purge_claims.';
+comment on column public.claims.item_id is
+  'The id of the listing, identity, report, pair or payout.';
+create index claims_account_idx on public.claims (account_id);
+create index claims_claimed_idx on public.claims (claimed_at);
+alter table public.claims enable row level security;
+revoke all on public.claims from anon, authenticated, service_role;
+
 -- sql/11_admin/1_tables_indexes.sql
 
 -- These indexes on tables of other areas serve only the lists of admins.
@@ -27033,7 +27050,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,claims}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -27043,6 +27060,15 @@ $$;
 grant insert on public.notes to administering;
 create policy "administrators write notes" on public.notes for insert to administering
   with check ((select private.is_admin()) and by_id = (select private.account_id()));
+grant insert, update, delete on public.claims to administering;
+create policy "administrators claim for themselves" on public.claims for insert to administering
+  with check ((select private.is_admin()) and account_id = (select private.account_id()));
+create policy "administrators take over what is claimed no longer" on public.claims
+  for update to administering
+  using ((select private.is_admin()))
+  with check (account_id = (select private.account_id()));
+create policy "administrators release their own claims" on public.claims for delete to administering
+  using ((select private.is_admin()) and account_id = (select private.account_id()));
 
 -- sql/11_admin/2_rules_audit.sql
 
@@ -28200,6 +28226,60 @@ comment on function private.list_audit is
 
 grant execute on function private.list_audit to authenticated;
 
+-- sql/11_admin/4_reads_claims.sql
+
+create function private.claimed_by_json(item_id uuid) returns json
+  language sql stable set search_path = ''
+as $$
+  select json_build_object(
+    'id', claims.account_id,
+    'fullName', individual_profiles.full_name,
+    'until', claims.claimed_at + interval '15 minutes')
+  from public.claims
+  left join public.individual_profiles on individual_profiles.account_id = claims.account_id
+  where claims.item_id = claimed_by_json.item_id
+    and claims.claimed_at > now() - interval '15 minutes'
+$$;
+
+create function private.awaits_decision(item_id uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from public.properties
+    where properties.id = item_id and private.awaits_review(properties)
+    union all
+    select from public.identities
+    where identities.id = item_id and private.awaits_verification(identities)
+    union all
+    select from public.reports where reports.id = item_id and reports.status = 'open'
+    union all
+    select from public.duplicates where duplicates.id = item_id and duplicates.state = 'open'
+    union all
+    select from public.wallet_payouts
+    where wallet_payouts.id = item_id and private.payout_decisions(wallet_payouts) <> '{}'
+  )
+$$;
+
+create function private.last_decision(item_id uuid) returns json
+  language sql stable set search_path = ''
+as $$
+  select entry.record from private.audit_records(array(
+    select audit.id from public.audit
+    where audit.target_id = any (last_decision.item_id || array(
+      select others.id
+      from public.reports
+      join public.reports as others using (target_type, target_id)
+      where reports.id = last_decision.item_id
+    )) and audit.action ~ '^(property[.](approve|reject|suspend|restore|status)|identity[.]status|'
+      'report[.]status|duplicate[.]state|payout[.](paid_out|written_off))$'
+    order by audit.at desc, audit.id desc
+    limit 1
+  )) as entry
+$$;
+comment on function private.last_decision is
+  'The newest entry of the audit trail that decides about the item or, if it is a report, about '
+  'another of the same target.';
+
 -- sql/11_admin/4_reads_moderation.sql
 
 create function private.waiting_source(filters jsonb, sort text) returns text
@@ -28377,7 +28457,8 @@ begin
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
       'payout', case when wallet_payouts.id is not null then
-        private.waiting_payout_json(wallet_payouts) end
+        private.waiting_payout_json(wallet_payouts) end,
+      'claimedBy', private.claimed_by_json(requested.id)
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.duplicates as pairs on pairs.id = requested.id
@@ -29321,6 +29402,48 @@ comment on function private.carry_out_act is
 create trigger acts_are_carried_out
   before insert on public.admin_acts
   for each row execute function private.carry_out_act();
+
+-- sql/11_admin/5_writes_claims.sql
+
+create function private.claim_moderation(id uuid) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  waits constant boolean := private.awaits_decision(id);
+  decision constant json := private.last_decision(id);
+begin
+  if waits then
+    insert into public.claims (item_id, account_id) values (claim_moderation.id, admin_id)
+    on conflict on constraint claims_pkey do update
+    set account_id = excluded.account_id, claimed_at = excluded.claimed_at
+    where claims.account_id = excluded.account_id
+      or claims.claimed_at <= now() - interval '15 minutes';
+  elsif decision is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return json_build_object('id', id, 'waits', waits,
+    'claimedBy', private.claimed_by_json(id), 'lastDecision', decision);
+end
+$$;
+comment on function private.claim_moderation is
+  'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
+  'who does, and what was last decided about it. 403 admin_only, 404 not_found.';
+
+create function private.release_moderation(id uuid) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+begin
+  delete from public.claims
+  where claims.item_id = release_moderation.id and claims.account_id = admin_id;
+end
+$$;
+comment on function private.release_moderation is
+  'Api: For admins: the caller looks at the item no longer. 403 admin_only.';
+
+grant execute on function private.claim_moderation, private.release_moderation to authenticated;
 
 -- sql/11_admin/5_writes_decisions.sql
 
@@ -30734,7 +30857,16 @@ $$;
 comment on function private.empty_reports is
   'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
 
-grant execute on function private.report_waiting_acts, private.empty_reports to backend;
+create function private.purge_claims() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('public.claims', 'claimed_at', '15 minutes')
+$$;
+comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
+
+grant execute on function
+  private.report_waiting_acts, private.empty_reports, private.purge_claims
+  to backend;
 
 -- sql/11_admin/9_studio.sql
 

@@ -53,6 +53,7 @@ describe('companies and offices that wait', () => {
       report: null,
       of: null,
       payout: null,
+      claimedBy: null,
       identity: {
         accountId: owner.id,
         fullName: expect.any(String),

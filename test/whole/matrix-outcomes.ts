@@ -249,6 +249,10 @@ export const tables: Record<string, Table> = {
     ofListing,
     'insert into public.duplicates (property_id, of_id) values (:property, gen_random_uuid())',
   ),
+  'public.claims': closed(
+    'account_id',
+    'insert into public.claims (item_id, account_id) values (gen_random_uuid(), :account)',
+  ),
   'public.notes': closed(
     'account_id',
     `insert into public.notes (account_id, target_type, target_id, by_id, body)

@@ -245,6 +245,10 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'rejects the identity': ({ company }) => [identity(company, 'rejected')],
   'upholds a report': ({ report }) => [decide(report, 'uphold')],
   'suspends a duplicate': ({ pair }) => [decide(pair, 'suspend')],
+  'looks at an item': ({ report }) => [
+    { path: `/admin/moderation/${report}/claim` },
+    { path: `/admin/moderation/${report}/release` },
+  ],
   'notes something': ({ id, listing }) => [
     note('account', id),
     note('property', listing),

@@ -105,6 +105,7 @@ export const ofBackend: Review[] = [
     'private.hash_banned_contacts',
     'private.purge_alarms',
     'private.purge_banned_contacts',
+    'private.purge_claims',
     'private.purge_auth_audit',
     'private.purge_codes',
     'private.purge_deleted_listings',

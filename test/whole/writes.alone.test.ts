@@ -22,6 +22,7 @@ const unlimited: Record<string, string> = {
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
   prove_admin: 'administrators; tries of a password count as sign-ins, codes have theirs',
   add_note: 'administrators',
+  claim_moderation: 'administrators',
   delete_user: 'administrators',
   open_payout: 'administrators',
   set_user_status: 'administrators',
@@ -29,6 +30,7 @@ const unlimited: Record<string, string> = {
   set_identity_status: 'administrators',
   decide_moderation: 'administrators',
   refund_invoice: 'administrators',
+  release_moderation: 'administrators',
 }
 
 const writes = everyOperation.filter(({ method }) => method !== 'GET')

@@ -89,6 +89,7 @@ export const facadeSignatures = {
   begin_document_upload: { identity_id: 'uuid' },
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
+  claim_moderation: { id: 'uuid' },
   contact_property: { property_id: 'uuid', kind: 'text' },
   count_listings: {
     strategy: 'text',
@@ -283,6 +284,7 @@ export const facadeSignatures = {
     amount: 'numeric?',
     payment_id: 'uuid?',
   },
+  release_moderation: { id: 'uuid' },
   require_admin: {},
   search: {
     strategy: 'text',
@@ -462,6 +464,7 @@ export const backendSignatures = {
   purge_alarms: {},
   purge_auth_audit: {},
   purge_banned_contacts: {},
+  purge_claims: {},
   purge_closed_licences: {},
   purge_codes: {},
   purge_deleted_listings: {},

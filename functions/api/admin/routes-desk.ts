@@ -1,8 +1,38 @@
+import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
-import { area, body, forAdmins, json, pageOf, route, send } from '../http/route.ts'
-import { NewNote, Note, NoteQuery } from './schemas-desk.ts'
+import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
+import { Claim } from './schemas-desk.ts'
+import { NewNote, Note, NoteQuery } from './schemas-notes.ts'
 
 const tags = ['admin']
+const OneItem = z.strictObject({ id: z.uuid().describe('Of an item of the moderation list.') })
+
+const claim = route({
+  ...forAdmins,
+  tags,
+  operationId: 'claim_moderation',
+  method: 'post',
+  path: '/moderation/{id}/claim',
+  summary: 'Say that I look at an item, and see who does',
+  description:
+    'A sign for 15 minutes, and no lock: whoever decides decides. Where another looks at it already it ' +
+    'stays theirs. Sent again it lasts anew, and tells who has decided what meanwhile.',
+  errors: ['not_found'],
+  request: { params: OneItem },
+  responses: { 200: json(Claim, 'Mine or another’s.') },
+})
+
+const release = route({
+  ...forAdmins,
+  tags,
+  operationId: 'release_moderation',
+  method: 'post',
+  path: '/moderation/{id}/release',
+  summary: 'Say that I look at an item no longer',
+  description: 'Can be repeated. What another claimed stays theirs.',
+  request: { params: OneItem },
+  responses: { 204: { description: 'Not mine.' } },
+})
 
 const addNote = route({
   ...forAdmins,
@@ -32,6 +62,11 @@ const notes = route({
 })
 
 export const adminDesk = area()
+  .openapi(claim, async (c) => send(c, await call(c, 'claim_moderation', c.req.valid('param'))))
+  .openapi(release, async (c) => {
+    await call(c, 'release_moderation', c.req.valid('param'))
+    return sendNothing(c)
+  })
   .openapi(addNote, async (c) => {
     const { text: note, ...target } = c.req.valid('json')
     return send(c, await call(c, 'add_note', { ...target, note }), 201)

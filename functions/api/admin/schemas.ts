@@ -13,6 +13,7 @@ import { InvoiceState } from '../billing/schemas.ts'
 import { Count, Money, orNull, Time } from '../http/route.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
+import { Administrator } from './schemas-notes.ts'
 
 export const accountStatuses = ['active', 'suspended', 'banned', 'deleted'] as const
 
@@ -251,6 +252,10 @@ const WaitingPayout = z.object({
   email: z.string().nullable().describe('Proven; null without one, and after 180 days.'),
 })
 
+export const claimedBy = Administrator.extend({
+  until: Time.describe('15 minutes after it was last claimed.'),
+}).nullable().describe('Which administrator looks at it; null: none says so.')
+
 export const ModerationItem = z
   .object({
     id: z.uuid().describe('Of the listing, identity, report, pair or payout: for `decide`.'),
@@ -275,6 +280,7 @@ export const ModerationItem = z
     identity: WaitingIdentity.nullable(),
     report: Reported.nullable().describe('Of kind `report`.'),
     payout: WaitingPayout.nullable().describe('Of kind `wallet_payout`.'),
+    claimedBy,
   })
   .openapi('ModerationItem', { description: 'Something that awaits a decision.' })
 

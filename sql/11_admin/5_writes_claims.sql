@@ -1,0 +1,39 @@
+create function private.claim_moderation(id uuid) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  waits constant boolean := private.awaits_decision(id);
+  decision constant json := private.last_decision(id);
+begin
+  if waits then
+    insert into public.claims (item_id, account_id) values (claim_moderation.id, admin_id)
+    on conflict on constraint claims_pkey do update
+    set account_id = excluded.account_id, claimed_at = excluded.claimed_at
+    where claims.account_id = excluded.account_id
+      or claims.claimed_at <= now() - interval '15 minutes';
+  elsif decision is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return json_build_object('id', id, 'waits', waits,
+    'claimedBy', private.claimed_by_json(id), 'lastDecision', decision);
+end
+$$;
+comment on function private.claim_moderation is
+  'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
+  'who does, and what was last decided about it. 403 admin_only, 404 not_found.';
+
+create function private.release_moderation(id uuid) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+begin
+  delete from public.claims
+  where claims.item_id = release_moderation.id and claims.account_id = admin_id;
+end
+$$;
+comment on function private.release_moderation is
+  'Api: For admins: the caller looks at the item no longer. 403 admin_only.';
+
+grant execute on function private.claim_moderation, private.release_moderation to authenticated;
