@@ -13,7 +13,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds.';
+  'For kinds of property, the usual listing types; for categories, the notification kinds; for reasons '
+  'of decisions, the kinds of items that they are usual for.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),

@@ -69,6 +69,21 @@ comment on function private.require_reportable is
   'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
   'of a message.';
 
+create function private.listing_fields(property public.properties) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.name, case field.form
+    when 'location' then jsonb_strip_nulls(jsonb_build_object(
+      'lat', property.lat, 'lng', property.lng, 'precision', property.location_precision))
+    when 'number' then to_jsonb(trim_scale(
+      (to_jsonb(property) ->> private.column_of(field.name))::numeric))
+    else to_jsonb(property) -> private.column_of(field.name)
+  end)
+  from private.property_fields() as field
+$$;
+comment on function private.listing_fields is
+  'All fields of a listing by their names, also those that its record hides from others.';
+
 create function private.reported_content(report public.reports) returns jsonb
   language plpgsql stable
   security definer -- reads other people's data, to keep it or show it to administrators
@@ -80,15 +95,7 @@ declare
 begin
   case report.target_type
     when 'property' then
-      select jsonb_object_agg(field.name, case field.form
-          when 'location' then jsonb_strip_nulls(jsonb_build_object('lat', properties.lat,
-            'lng', properties.lng, 'precision', properties.location_precision))
-          when 'number' then to_jsonb(trim_scale(
-            (to_jsonb(properties) ->> private.column_of(field.name))::numeric))
-          else to_jsonb(properties) -> private.column_of(field.name) end)
-      into fields
-      from public.properties
-      cross join private.property_fields() as field
+      select private.listing_fields(properties) into fields from public.properties
       where properties.id = report.target_id;
       pictures := private.shown_pictures(report.target_id);
     when 'identity' then

@@ -169,12 +169,30 @@ begin
       'listing', records.record,
       'of', repeated.record,
       'changes', coalesce(properties.pending_changes, identities.pending_changes),
+      'before', case
+        when properties.pending_changes is not null
+          then coalesce(private.listing_before(properties), '{}')
+        when identities.pending_changes is not null
+          then coalesce(private.page_before(identities), '{}')
+      end,
+      'pictures', case when properties.pending_changes ? 'media' then private.shown_content(
+        jsonb_build_object('pictures', properties.pending_changes -> 'media')) -> 'pictures' end,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
       'payout', case when wallet_payouts.id is not null then
         private.waiting_payout_json(wallet_payouts) end,
-      'claimedBy', private.claimed_by_json(requested.id)
+      'claimedBy', private.claimed_by_json(requested.id),
+      'notes', (
+        select coalesce(json_agg(private.note_record(notes)
+          order by notes.created_at desc, notes.id desc), '[]')
+        from public.notes where notes.id in (
+          select newest.id from public.notes as newest
+          where newest.target_id = requested.id
+          order by newest.created_at desc, newest.id desc
+          limit 20
+        )
+      )
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.duplicates as pairs on pairs.id = requested.id
@@ -204,7 +222,7 @@ create function private.list_moderation(
   target_id uuid default null, report_reason text default null, since timestamptz default null,
   until timestamptz default null, sort text default 'oldest', page_cursor text default null,
   page_size integer default 20
-) returns table (items json, "nextCursor" text)
+) returns table (items json, "nextCursor" text, reasons json)
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -245,13 +263,14 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.ordinal), '[]'),
-    private.next_cursor(query, to_jsonb(keys[page_size:]))
+    private.next_cursor(query, to_jsonb(keys[page_size:])),
+    private.decision_reasons()
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
-  'that only some kinds have leaves out the others; account_id is the owner or reporter. 403 '
-  'admin_only.';
+  'Api: For admins: the queue with possible decisions and usual reasons, by time or a shown value. A '
+  'filter or sort that only some kinds have leaves out the others; account_id is the owner or '
+  'reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;

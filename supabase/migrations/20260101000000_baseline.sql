@@ -1588,7 +1588,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds.';
+  'For kinds of property, the usual listing types; for categories, the notification kinds; for reasons '
+  'of decisions, the kinds of items that they are usual for.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -27665,6 +27666,21 @@ comment on function private.require_reportable is
   'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
   'of a message.';
 
+create function private.listing_fields(property public.properties) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.name, case field.form
+    when 'location' then jsonb_strip_nulls(jsonb_build_object(
+      'lat', property.lat, 'lng', property.lng, 'precision', property.location_precision))
+    when 'number' then to_jsonb(trim_scale(
+      (to_jsonb(property) ->> private.column_of(field.name))::numeric))
+    else to_jsonb(property) -> private.column_of(field.name)
+  end)
+  from private.property_fields() as field
+$$;
+comment on function private.listing_fields is
+  'All fields of a listing by their names, also those that its record hides from others.';
+
 create function private.reported_content(report public.reports) returns jsonb
   language plpgsql stable
   security definer -- reads other people's data, to keep it or show it to administrators
@@ -27676,15 +27692,7 @@ declare
 begin
   case report.target_type
     when 'property' then
-      select jsonb_object_agg(field.name, case field.form
-          when 'location' then jsonb_strip_nulls(jsonb_build_object('lat', properties.lat,
-            'lng', properties.lng, 'precision', properties.location_precision))
-          when 'number' then to_jsonb(trim_scale(
-            (to_jsonb(properties) ->> private.column_of(field.name))::numeric))
-          else to_jsonb(properties) -> private.column_of(field.name) end)
-      into fields
-      from public.properties
-      cross join private.property_fields() as field
+      select private.listing_fields(properties) into fields from public.properties
       where properties.id = report.target_id;
       pictures := private.shown_pictures(report.target_id);
     when 'identity' then
@@ -28180,6 +28188,40 @@ begin
 end
 $$;
 
+-- sql/11_admin/3_records_items.sql
+
+create function private.listing_before(property public.properties) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.key, field.value)
+  from jsonb_each(private.listing_fields(property)) as field
+  where property.pending_changes ? field.key
+$$;
+
+create function private.page_before(identity public.identities) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.key, field.value)
+  from public.organisations
+  cross join lateral jsonb_each(jsonb_build_object(
+    'nameAr', organisations.name_ar, 'nameEn', organisations.name_en,
+    'licenceNo', organisations.licence_no, 'licenceExpiresOn', organisations.licence_expires_on
+  )) as field
+  where organisations.identity_id = identity.id and identity.pending_changes ? field.key
+$$;
+
+create function private.decision_reasons() returns json
+  language sql stable set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'code', vocabularies.code,
+    'textAr', vocabularies.text_ar,
+    'textEn', vocabularies.text_en,
+    'kinds', coalesce(string_to_array(vocabularies.note, ', '), '{}')
+  ) order by vocabularies.position), '[]')
+  from public.vocabularies where vocabularies.vocabulary = 'decision_reason'
+$$;
+
 -- sql/11_admin/4_reads_audit.sql
 
 create function private.list_audit(
@@ -28453,12 +28495,30 @@ begin
       'listing', records.record,
       'of', repeated.record,
       'changes', coalesce(properties.pending_changes, identities.pending_changes),
+      'before', case
+        when properties.pending_changes is not null
+          then coalesce(private.listing_before(properties), '{}')
+        when identities.pending_changes is not null
+          then coalesce(private.page_before(identities), '{}')
+      end,
+      'pictures', case when properties.pending_changes ? 'media' then private.shown_content(
+        jsonb_build_object('pictures', properties.pending_changes -> 'media')) -> 'pictures' end,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
       'payout', case when wallet_payouts.id is not null then
         private.waiting_payout_json(wallet_payouts) end,
-      'claimedBy', private.claimed_by_json(requested.id)
+      'claimedBy', private.claimed_by_json(requested.id),
+      'notes', (
+        select coalesce(json_agg(private.note_record(notes)
+          order by notes.created_at desc, notes.id desc), '[]')
+        from public.notes where notes.id in (
+          select newest.id from public.notes as newest
+          where newest.target_id = requested.id
+          order by newest.created_at desc, newest.id desc
+          limit 20
+        )
+      )
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.duplicates as pairs on pairs.id = requested.id
@@ -28488,7 +28548,7 @@ create function private.list_moderation(
   target_id uuid default null, report_reason text default null, since timestamptz default null,
   until timestamptz default null, sort text default 'oldest', page_cursor text default null,
   page_size integer default 20
-) returns table (items json, "nextCursor" text)
+) returns table (items json, "nextCursor" text, reasons json)
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -28529,14 +28589,15 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.ordinal), '[]'),
-    private.next_cursor(query, to_jsonb(keys[page_size:]))
+    private.next_cursor(query, to_jsonb(keys[page_size:])),
+    private.decision_reasons()
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
-  'that only some kinds have leaves out the others; account_id is the owner or reporter. 403 '
-  'admin_only.';
+  'Api: For admins: the queue with possible decisions and usual reasons, by time or a shown value. A '
+  'filter or sort that only some kinds have leaves out the others; account_id is the owner or '
+  'reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
 
@@ -36723,7 +36784,39 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('report_target', 'property', 'إعلان', 'Listing', null, 1),
   ('report_target', 'identity', 'معلن', 'Advertiser', null, 2),
   ('report_target', 'message', 'رسالة', 'Message', null, 3),
-  ('report_target', 'review', 'تقييم', 'Review', null, 4)
+  ('report_target', 'review', 'تقييم', 'Review', null, 4),
+  ('decision_reason', 'pictures', 'الصور غير واضحة أو لا تخص العقار',
+    'The pictures are unclear, or not of the property', 'listing, changes', 1),
+  ('decision_reason', 'contact_in_text', 'يحتوي النص على رقم أو رابط',
+    'The text has a number or a link', 'listing, changes', 2),
+  ('decision_reason', 'incomplete', 'بيانات العقار ناقصة أو غير صحيحة',
+    'Details of the property are missing or wrong', 'listing, changes', 3),
+  ('decision_reason', 'wrong_price', 'السعر غير صحيح', 'The price is wrong',
+    'listing, changes, report', 4),
+  ('decision_reason', 'wrong_place', 'الموقع غير صحيح', 'The place is wrong',
+    'listing, changes, report', 5),
+  ('decision_reason', 'repeated', 'الإعلان مكرر', 'The listing repeats another',
+    'listing, report, duplicate_suspected', 6),
+  ('decision_reason', 'pictures_of_another', 'الصور من إعلان آخر',
+    'The pictures are of another listing', 'listing, changes, report, duplicate_suspected', 7),
+  ('decision_reason', 'not_available', 'العقار لم يعد متاحاً',
+    'The property is available no more', 'report', 8),
+  ('decision_reason', 'offensive', 'محتوى مسيء', 'Offensive content',
+    'listing, changes, report', 9),
+  ('decision_reason', 'fraud', 'احتيال أو تضليل', 'Fraud or deception', 'listing, report', 10),
+  ('decision_reason', 'spam', 'رسائل إزعاج', 'Spam', 'report', 11),
+  ('decision_reason', 'impersonation', 'انتحال شخصية', 'Impersonation', 'identity, report', 12),
+  ('decision_reason', 'paper_unreadable', 'صورة الترخيص غير واضحة',
+    'The licence cannot be read', 'identity', 13),
+  ('decision_reason', 'paper_missing', 'يرجى إرفاق صورة الترخيص', 'The licence is missing',
+    'identity', 14),
+  ('decision_reason', 'paper_encrypted', 'المستند محمي بكلمة مرور، يرجى إرساله بدونها',
+    'The document asks for a password: send it without one', 'identity', 15),
+  ('decision_reason', 'paper_differs', 'البيانات لا تطابق الترخيص',
+    'The details differ from the licence', 'identity', 16),
+  ('decision_reason', 'licence_over', 'الترخيص منتهٍ', 'The licence has ended', 'identity', 17),
+  ('decision_reason', 'nobody_answers', 'لم نتمكن من الوصول إلى صاحب المبلغ',
+    'Nobody answers whom it is owed to', 'wallet_payout', 18)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

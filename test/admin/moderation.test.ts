@@ -50,10 +50,13 @@ describe('companies and offices that wait', () => {
       version: expect.any(Number),
       listing: null,
       changes: null,
+      before: null,
+      pictures: null,
       report: null,
       of: null,
       payout: null,
       claimedBy: null,
+      notes: [],
       identity: {
         accountId: owner.id,
         fullName: expect.any(String),

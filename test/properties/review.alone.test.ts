@@ -1,6 +1,7 @@
 // The review switch and the rate of contacts apply to all accounts, so these tests run alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
+import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation, takePhone } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
@@ -281,4 +282,32 @@ test('LIST-08 a listing that is moved waits, keeps its end, and nobody hears tha
   expect(Date.parse((await read(guest, id)).expiresAt)).toBe(Date.parse(expiresAt))
   await drain('fan_out_listing_events')
   expect(await notificationsOf(reader, 'favorite_unavailable')).toEqual([])
+})
+
+test('ADM-25 an administrator sees changes before and after, with their pictures', async () => {
+  await review(false)
+  const place = { lat: 29.33, lng: 48.07, precision: 'area' }
+  const { id } = await publishListing(seller, { location: place, block: '4' })
+  const picture = (shade: number) => jpeg({ width: 40, height: 30, shade })
+  const before = await uploadPictures(seller, [picture(1)], { propertyId: id })
+  await review(true)
+  const titleAr = 'فيلا جديدة للبيع في السالمية'
+  const location = { ...place, lat: 29.34, precision: 'exact' }
+  await seller.patch(`/properties/${id}`, { titleAr, location })
+  const after = await uploadPictures(seller, [picture(2)], { propertyId: id })
+  const [old, added] = [before, after].map(({ body }) => body.files[0].mediaId)
+
+  const admin = await signUpAdmin()
+  const { items: [item] } = (await admin.get(`/admin/moderation?accountId=${seller.id}`)).body
+  expect(item).toMatchObject({
+    id,
+    kind: 'changes',
+    changes: { titleAr, media: [old, added] },
+    before: { titleAr: completeFields.SALE.titleAr, location: place },
+    listing: { media: [{ id: old }] },
+    pictures: [{ id: old }, { id: added }],
+  })
+  expect(Object.keys(item.before).toSorted())
+    .toEqual(Object.keys(item.changes).filter((name) => name !== 'media').toSorted())
+  for (const { url } of item.pictures) expect((await fetch(url)).status).toBe(200)
 })

@@ -12,7 +12,7 @@ import {
   Decided,
   Decision,
   IdentityStatus,
-  ModerationItem,
+  ModerationPage,
   PayoutList,
   Reason,
   UserIdentifier,
@@ -175,7 +175,7 @@ const moderation = route({
     'await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or ' +
     'sort that only one kind has, such as `listingType` or `price`, leaves out the others.',
   request: { query: ModerationQuery },
-  responses: { 200: json(pageOf('ModerationPage', ModerationItem), 'A page of items.') },
+  responses: { 200: json(ModerationPage, 'A page of items.') },
 })
 
 const decide = route({

@@ -10,10 +10,10 @@ import {
   User,
 } from '../accounts/schemas.ts'
 import { InvoiceState } from '../billing/schemas.ts'
-import { Count, Money, orNull, Time } from '../http/route.ts'
+import { Count, Money, orNull, pageFields, Time } from '../http/route.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
-import { Administrator } from './schemas-notes.ts'
+import { Administrator, Note } from './schemas-notes.ts'
 
 export const accountStatuses = ['active', 'suspended', 'banned', 'deleted'] as const
 
@@ -184,18 +184,20 @@ export const Report = z
   })
   .openapi('Report', { description: 'A report, as its reporter sees it.' })
 
+const pictures = z.array(z.object({
+  id: z.uuid(),
+  url: z.string().describe(
+    'Its address; while it is suspended a path of this API, for administrators.',
+  ),
+}))
+
 const ReportedContent = z.object({
   displayName,
   fields: z.record(z.string(), z.unknown()).describe(
     'What its author writes and chooses, by the names of its record: of a listing all of it, of a company ' +
       'or office its page, of a message `type` and `body`, of a review `rating` and `comment`.',
   ),
-  pictures: z.array(z.object({
-    id: z.uuid(),
-    url: z.string().describe(
-      'Its address; while it is suspended a path of this API, for administrators.',
-    ),
-  })).describe('In their order; also those that were taken away since then.'),
+  pictures: pictures.describe('In their order; also those that were taken away since then.'),
 }).openapi('ReportedContent', { description: 'What a report is about, at one moment.' })
 
 const Reported = z.object({
@@ -277,12 +279,29 @@ export const ModerationItem = z
       'What the owner wants to change, of kind `changes` and `identity`; until the decision the listing or ' +
         'page stays as it is.',
     ),
+    before: z.record(z.string(), z.unknown()).nullable().describe(
+      'The fields of `changes` as they are now, also those that others are not shown. The pictures of ' +
+        'now are in `listing`.',
+    ),
+    pictures: pictures.nullable().describe(
+      'The pictures as they would be, of `changes` that have `media`.',
+    ),
     identity: WaitingIdentity.nullable(),
     report: Reported.nullable().describe('Of kind `report`.'),
     payout: WaitingPayout.nullable().describe('Of kind `wallet_payout`.'),
     claimedBy,
+    notes: z.array(Note).describe('What administrators noted about it, newest first; 20 at most.'),
   })
   .openapi('ModerationItem', { description: 'Something that awaits a decision.' })
+
+export const ModerationPage = pageFields(ModerationItem).extend({
+  reasons: z.array(z.object({
+    code: z.string(),
+    textAr: z.string().describe('To be sent as `reason`, which people read.'),
+    textEn: z.string(),
+    kinds: z.array(z.enum(moderationKinds)).describe('What it is usual for.'),
+  })).describe('Usual reasons, in their order; rows that administrators change.'),
+}).openapi('ModerationPage', { description: 'A page of what awaits a decision.' })
 
 export const Decision = z.strictObject({
   decision: z.enum(decisions).describe('One of the `decisions` of the item.'),
