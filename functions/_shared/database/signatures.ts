@@ -136,6 +136,7 @@ export const facadeSignatures = {
   get_receipt: { invoice_id: 'uuid' },
   get_settings: {},
   get_user: { user_id: 'uuid' },
+  get_user_history: { user_id: 'uuid' },
   get_wallet: {},
   join_conversation: { conversation_id: 'uuid' },
   list_advertiser_listings: {

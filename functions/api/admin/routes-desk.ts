@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
 import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
-import { Claim } from './schemas-desk.ts'
+import { Claim, UserHistory } from './schemas-desk.ts'
 import { NewNote, Note, NoteQuery } from './schemas-notes.ts'
 
 const tags = ['admin']
@@ -61,12 +61,28 @@ const notes = route({
   responses: { 200: json(pageOf('NotePage', Note), 'A page of notes.') },
 })
 
+const history = route({
+  ...forAdmins,
+  tags,
+  operationId: 'get_user_history',
+  method: 'get',
+  path: '/users/{userId}/history',
+  summary: 'Get all about a person in one request',
+  description:
+    'Identities, listings, reports, invoices with their payments, what administrators did and noted, ' +
+    'and how many sessions are open. What there is more of is in the lists, by the id of the account.',
+  errors: ['user_not_found'],
+  request: { params: z.strictObject({ userId: z.uuid() }) },
+  responses: { 200: json(UserHistory, 'The newest 50 of each.') },
+})
+
 export const adminDesk = area()
   .openapi(claim, async (c) => send(c, await call(c, 'claim_moderation', c.req.valid('param'))))
   .openapi(release, async (c) => {
     await call(c, 'release_moderation', c.req.valid('param'))
     return sendNothing(c)
   })
+  .openapi(history, async (c) => send(c, await call(c, 'get_user_history', c.req.valid('param'))))
   .openapi(addNote, async (c) => {
     const { text: note, ...target } = c.req.valid('json')
     return send(c, await call(c, 'add_note', { ...target, note }), 201)
