@@ -21,6 +21,12 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
+-- These are for figures by day. Messages are stored in the order of their times, so that a few pages of
+-- an index find those of the last days.
+create index properties_published_idx on public.properties (published_at)
+  where published_at is not null;
+create index messages_created_idx on public.messages using brin (created_at)
+  with (autosummarize = on);
 -- This index allows listings to be counted by an index-only scan.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);

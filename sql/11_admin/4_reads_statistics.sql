@@ -21,11 +21,14 @@ begin
 end
 $$;
 
-create function private.get_admin_stats() returns json
+create function private.get_admin_stats(days integer default 0) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_admin();
+  if (days between 0 and 90) is not true then
+    perform private.refuse_field('days', 'invalid');
+  end if;
   return json_build_object(
     'users', (
       select json_build_object(
@@ -65,11 +68,13 @@ begin
         from public.properties group by properties.status
       ) as counted
     ),
-    'waiting', private.waiting_counts()
+    'waiting', private.waiting_counts(),
+    'byDay', case when days > 0 then private.stats_by_day(days) else '[]' end
   );
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, and the queue. 403 admin_only.';
+  'Api: For admins: counts users, identities and listings by state, the queue, and what happened on '
+  'each of the last days (90 at most). 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;

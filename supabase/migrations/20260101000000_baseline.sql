@@ -26665,6 +26665,12 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
+-- These are for figures by day. Messages are stored in the order of their times, so that a few pages of
+-- an index find those of the last days.
+create index properties_published_idx on public.properties (published_at)
+  where published_at is not null;
+create index messages_created_idx on public.messages using brin (created_at)
+  with (autosummarize = on);
 -- This index allows listings to be counted by an index-only scan.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
@@ -28322,6 +28328,89 @@ comment on function private.last_decision is
   'The newest entry of the audit trail that decides about the item or, if it is a report, about '
   'another of the same target.';
 
+-- sql/11_admin/4_reads_days.sql
+
+create function private.stats_by_day(days integer) returns json
+  language plpgsql stable
+  security definer -- counts what everybody does; its caller requires an admin
+  set search_path = ''
+as $$
+declare
+  first_day constant date := (now() at time zone 'Asia/Kuwait')::date - days + 1;
+  begins constant timestamptz := first_day::timestamp at time zone 'Asia/Kuwait';
+begin
+  return (
+    with
+    came as (
+      select (accounts.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.accounts where accounts.created_at >= begins group by 1
+    ),
+    published as (
+      select (properties.published_at at time zone 'Asia/Kuwait')::date as day,
+        count(*) filter (where properties.type = 'SALE') as sale,
+        count(*) filter (where properties.type = 'RENT') as rent,
+        count(*) filter (where properties.type = 'EXCHANGE') as exchange
+      from public.properties where properties.published_at >= begins group by 1
+    ),
+    wrote as (
+      select (messages.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.messages where messages.created_at >= begins group by 1
+    ),
+    asked as (
+      select (leads.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.leads where leads.created_at >= begins group by 1
+    ),
+    paid as (
+      select (payments.captured_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        sum(payments.amount) as amount
+      from public.payments where payments.captured_at >= begins group by 1
+    ),
+    refunded as (
+      select (refunds.settled_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        sum(refunds.amount) as amount
+      from public.refunds where refunds.settled_at >= begins group by 1
+    ),
+    reported as (
+      select (reports.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.reports where reports.created_at >= begins group by 1
+    ),
+    decided as (
+      select (reports.decided_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        round((percentile_cont(0.5) within group (
+          order by extract(epoch from reports.decided_at - reports.created_at)) / 3600)::numeric, 1)
+          as median_hours
+      from public.reports where reports.decided_at >= begins group by 1
+    )
+    select coalesce(json_agg(json_build_object(
+      'day', calendar.day,
+      'accounts', coalesce(came.number, 0),
+      'listings', json_build_object('SALE', coalesce(published.sale, 0),
+        'RENT', coalesce(published.rent, 0), 'EXCHANGE', coalesce(published.exchange, 0)),
+      'messages', coalesce(wrote.number, 0),
+      'leads', coalesce(asked.number, 0),
+      'payments', json_build_object(
+        'number', coalesce(paid.number, 0), 'amount', coalesce(paid.amount, 0)),
+      'refunds', json_build_object(
+        'number', coalesce(refunded.number, 0), 'amount', coalesce(refunded.amount, 0)),
+      'reports', json_build_object('made', coalesce(reported.number, 0),
+        'decided', coalesce(decided.number, 0), 'medianHours', decided.median_hours)
+    ) order by calendar.day), '[]')
+    from (select first_day + nth as day from generate_series(0, days - 1) as nth) as calendar
+    left join came using (day)
+    left join published using (day)
+    left join wrote using (day)
+    left join asked using (day)
+    left join paid using (day)
+    left join refunded using (day)
+    left join reported using (day)
+    left join decided using (day)
+  );
+end
+$$;
+comment on function private.stats_by_day is
+  'The figures of the last days in Kuwait, today''s the last. A listing counts when it was first '
+  'published, a payment when it was paid, a refund when it was settled.';
+
 -- sql/11_admin/4_reads_history.sql
 
 create function private.get_user_history(user_id uuid) returns json
@@ -28926,11 +29015,14 @@ begin
 end
 $$;
 
-create function private.get_admin_stats() returns json
+create function private.get_admin_stats(days integer default 0) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_admin();
+  if (days between 0 and 90) is not true then
+    perform private.refuse_field('days', 'invalid');
+  end if;
   return json_build_object(
     'users', (
       select json_build_object(
@@ -28970,12 +29062,14 @@ begin
         from public.properties group by properties.status
       ) as counted
     ),
-    'waiting', private.waiting_counts()
+    'waiting', private.waiting_counts(),
+    'byDay', case when days > 0 then private.stats_by_day(days) else '[]' end
   );
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, and the queue. 403 admin_only.';
+  'Api: For admins: counts users, identities and listings by state, the queue, and what happened on '
+  'each of the last days (90 at most). 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
 

@@ -120,7 +120,7 @@ export const facadeSignatures = {
   export_account: {},
   get_admin_document: { document_id: 'uuid' },
   get_admin_picture: { media_id: 'uuid' },
-  get_admin_stats: {},
+  get_admin_stats: { days: 'integer?' },
   get_advertiser: { identity_id: 'uuid' },
   get_app: {},
   get_conversation: { conversation_id: 'uuid' },

@@ -3,7 +3,7 @@ import { call } from '../../_shared/database/db.ts'
 import { invalidField } from '../../_shared/errors/refusal.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
 import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
-import { AuditQuery, ModerationQuery, UserQuery } from './schemas-lists.ts'
+import { AuditQuery, ModerationQuery, StatsQuery, UserQuery } from './schemas-lists.ts'
 import {
   AdminStats,
   AdminUser,
@@ -230,7 +230,8 @@ const stats = route({
   method: 'get',
   path: '/stats',
   summary: 'Get figures of accounts, identities, listings and pending decisions',
-  description: 'The figures of this moment.',
+  description: 'The figures of this moment and, with `days`, of each of the last days.',
+  request: { query: StatsQuery },
   responses: { 200: json(AdminStats, 'The current figures.') },
 })
 
@@ -280,4 +281,4 @@ export const admin = area()
     const page = { ...filters, pageCursor: cursor, pageSize: limit }
     return send(c, await call(c, 'list_audit', page))
   })
-  .openapi(stats, async (c) => send(c, await call(c, 'get_admin_stats', {})))
+  .openapi(stats, async (c) => send(c, await call(c, 'get_admin_stats', c.req.valid('query'))))

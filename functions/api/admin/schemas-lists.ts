@@ -96,6 +96,15 @@ export const AuditQuery = z.strictObject({
   ...page,
 })
 
+export const StatsQuery = z.strictObject({
+  days: inQuery(z.int().min(1).max(90)).optional().openapi({
+    type: 'integer',
+    minimum: 1,
+    maximum: 90,
+    description: 'Figures of so many days, today’s included.',
+  }),
+})
+
 export const PaymentEventQuery = z.strictObject({
   outcome: EventOutcome.optional().describe('Events with this outcome.'),
   provider: z.enum(providerNames).optional().describe('Events of this provider.'),

@@ -361,6 +361,11 @@ export const PaymentEvent = z.object({
   processedAt: Time.nullable().describe('When it was dealt with; null: not yet.'),
 }).openapi('PaymentEvent', { description: 'What a payment provider reported.' })
 
+const moneyOfDay = z.object({
+  number: Count,
+  amount: Money.openapi({ description: 'Their sum, in dinars.' }),
+})
+
 export const AdminStats = z
   .object({
     users: z.object({
@@ -382,5 +387,23 @@ export const AdminStats = z
       reports: Count.describe('Open reports.'),
       payouts: Count.describe('Amounts of deleted accounts to be paid out.'),
     }).describe('What awaits a decision.'),
+    byDay: z.array(z.object({
+      day: z.iso.date().describe('In Kuwait.'),
+      accounts: Count.describe('Accounts made.'),
+      listings: z.object({ SALE: Count, RENT: Count, EXCHANGE: Count }).describe(
+        'Listings that were published for the first time, by type.',
+      ),
+      messages: Count.describe('Messages sent.'),
+      leads: Count.describe('Contacts asked for.'),
+      payments: moneyOfDay.describe('What was paid at providers.'),
+      refunds: moneyOfDay.describe('What was given back, to wallets and sources.'),
+      reports: z.object({
+        made: Count,
+        decided: Count,
+        medianHours: z.number().min(0).nullable().describe(
+          'How long half of those that were decided that day had waited at most; null: none was.',
+        ),
+      }).describe('Reports.'),
+    })).describe('Each of the last `days`, the oldest first, today the last; none without `days`.'),
   })
   .openapi('AdminStats', { description: 'The figures of the whole marketplace.' })
