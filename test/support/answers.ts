@@ -122,13 +122,14 @@ export function faultsOf(method: string, path: string, { status, body, headers }
     if (!content) {
       if (body !== null) faults.push('a body where none is described')
     } else {
-      // An answer without JSON is a file, with its own content type.
+      // An answer that is not JSON is a file, with its own content type.
       const type = headers.get('content-type')?.toLowerCase() ?? 'none'
+      const described = content[type] ?? content[type.split(';')[0]!]
       const json = content['application/json']
-      if (json ? type !== 'application/json; charset=utf-8' : !content[type]) {
+      if (!described || described === json && type !== 'application/json; charset=utf-8') {
         faults.push(`content type ${type}`)
       }
-      if (json) holds(json.schema)
+      if (json && (described === json || !described)) holds(json.schema)
       const code = body?.error?.code
       if (status >= 400 && !codesIn(operation.responses[status]).includes(code)) {
         faults.push(`${code} is not among its codes`)
@@ -163,7 +164,9 @@ export function bodyAsSeen(
   { status, body }: Pick<Reply, 'status' | 'body'>,
 ): unknown {
   const content = operationOf(method, path)?.responses[status]?.content?.['application/json']
-  return content ? seen(body, content.schema, description.components.schemas) : body
+  return content && typeof body !== 'string'
+    ? seen(body, content.schema, description.components.schemas)
+    : body
 }
 
 onReply((method, path, reply) => {

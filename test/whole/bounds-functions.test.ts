@@ -30,6 +30,7 @@ const silent: Record<string, string> = {
 }
 /** JSON arguments that do not contain fields of a body. */
 const lists: Record<string, string> = {
+  'private.begin_export filters': 'what a list was asked for, which is only kept',
   'api.upload_documents again': 'hashes of files, which are only compared',
   'api.upload_listing_media again': 'the same',
 }

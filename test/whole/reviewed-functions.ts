@@ -236,6 +236,7 @@ const reviews: Review[] = [
     'api.set_identity_status',
     'api.set_user_status',
     'private.add_note',
+    'private.begin_export',
     'private.claim_moderation',
     'private.decide_moderation',
     'private.delete_user',

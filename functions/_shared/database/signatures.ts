@@ -87,6 +87,7 @@ export const facadeSignatures = {
     part: 'text?',
   },
   begin_document_upload: { identity_id: 'uuid' },
+  begin_export: { list: 'text', filters: 'jsonb' },
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
   claim_moderation: { id: 'uuid' },

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { backend, call } from '../../_shared/database/db.ts'
+import { type Args, backend, call } from '../../_shared/database/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { askForRefund as askProvider } from '../../payments/events.ts'
 import { ProviderUnreachable } from '../../payments/provider.ts'
 import { Invoice } from '../billing/schemas.ts'
 import { area, body, forAdmins, json, Money, pageOf, route, send, Time } from '../http/route.ts'
+import { jsonOrCsv, sendList } from './csv.ts'
 import { PaymentEventQuery } from './schemas-lists.ts'
 import { PaymentEvent } from './schemas.ts'
 
@@ -85,12 +86,12 @@ const events = route({
   summary: 'Events of payment providers and their outcome, newest first or as sorted',
   description:
     'What providers reported and what came of it. An event with outcome `mismatch` needs ' +
-    'attention.',
+    'attention. With `Accept: text/csv` up to 10,000 rows from `cursor` on.',
   request: {
     query: PaymentEventQuery,
   },
   responses: {
-    200: json(
+    200: jsonOrCsv(
       pageOf('PaymentEventPage', PaymentEvent),
       'An event with outcome mismatch needs attention.',
     ),
@@ -122,7 +123,6 @@ export const adminPayments = area()
     return send(c, await askForRefund(answer))
   })
   .openapi(events, async (c) => {
-    const { cursor, limit, ...filters } = c.req.valid('query')
-    const page = { ...filters, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'list_payment_events', page))
+    const ask = (page: Args<'list_payment_events'>) => call(c, 'list_payment_events', page)
+    return await sendList(c, 'payment_events', c.req.valid('query'), ask)
   })

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { call } from '../../_shared/database/db.ts'
+import { type Args, call } from '../../_shared/database/db.ts'
 import { invalidField } from '../../_shared/errors/refusal.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
 import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
+import { jsonOrCsv, sendList } from './csv.ts'
 import { AuditQuery, ModerationQuery, StatsQuery, UserQuery } from './schemas-lists.ts'
 import {
   AdminStats,
@@ -20,10 +21,14 @@ import {
 } from './schemas.ts'
 
 const tags = ['admin']
+const asCsv =
+  'With `Accept: text/csv` up to 10,000 rows from `cursor` on, which needs a proof (`X-Proof`) and is ' +
+  'kept in the audit trail.'
 const OneUser = z.strictObject({ userId: z.uuid() })
 
 const users = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'list_users',
   method: 'get',
@@ -31,11 +36,11 @@ const users = route({
   summary: 'List accounts, newest first or as sorted',
   description:
     'Every account with its identities. `since` and `until` are about when it was created. ' +
-    '`type` and `identityStatus` together find accounts of which one identity is both.',
+    '`type` and `identityStatus` together find accounts of which one identity is both. ' + asCsv,
   request: {
     query: UserQuery,
   },
-  responses: { 200: json(pageOf('AdminUserList', AdminUser), 'A page of accounts.') },
+  responses: { 200: jsonOrCsv(pageOf('AdminUserList', AdminUser), 'A page of accounts.') },
 })
 
 const user = route({
@@ -165,6 +170,7 @@ const identityStatus = route({
 
 const moderation = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'list_moderation',
   method: 'get',
@@ -173,9 +179,9 @@ const moderation = route({
   description:
     'Listings that await publishing, changes of published listings, companies and offices that ' +
     'await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or ' +
-    'sort that only one kind has, such as `listingType` or `price`, leaves out the others.',
+    'sort that only one kind has, such as `listingType` or `price`, leaves out the others. ' + asCsv,
   request: { query: ModerationQuery },
-  responses: { 200: json(ModerationPage, 'A page of items.') },
+  responses: { 200: jsonOrCsv(ModerationPage, 'A page of items.') },
 })
 
 const decide = route({
@@ -211,6 +217,7 @@ const decide = route({
 
 const audit = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'list_audit',
   method: 'get',
@@ -218,9 +225,9 @@ const audit = route({
   summary: 'List the audit trail of admins, newest or oldest first',
   description:
     'Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever ' +
-    'added.',
+    'added. ' + asCsv,
   request: { query: AuditQuery },
-  responses: { 200: json(pageOf('AuditPage', AuditEntry), 'A page of entries.') },
+  responses: { 200: jsonOrCsv(pageOf('AuditPage', AuditEntry), 'A page of entries.') },
 })
 
 const stats = route({
@@ -237,9 +244,8 @@ const stats = route({
 
 export const admin = area()
   .openapi(users, async (c) => {
-    const { cursor, limit, ...filters } = c.req.valid('query')
-    const page = { ...filters, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'list_users', page))
+    const ask = (page: Args<'list_users'>) => call(c, 'list_users', page)
+    return await sendList(c, 'users', c.req.valid('query'), ask)
   })
   .openapi(user, async (c) => send(c, await call(c, 'get_user', c.req.valid('param'))))
   .openapi(userStatus, async (c) => {
@@ -268,17 +274,15 @@ export const admin = area()
     return send(c, await call(c, 'set_identity_status', given))
   })
   .openapi(moderation, async (c) => {
-    const { cursor, limit, ...filters } = c.req.valid('query')
-    const page = { ...filters, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'list_moderation', page))
+    const ask = (page: Args<'list_moderation'>) => call(c, 'list_moderation', page)
+    return await sendList(c, 'moderation', c.req.valid('query'), ask)
   })
   .openapi(decide, async (c) => {
     const given = { ...c.req.valid('param'), ...c.req.valid('json') }
     return send(c, await call(c, 'decide_moderation', given))
   })
   .openapi(audit, async (c) => {
-    const { cursor, limit, ...filters } = c.req.valid('query')
-    const page = { ...filters, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'list_audit', page))
+    const ask = (page: Args<'list_audit'>) => call(c, 'list_audit', page)
+    return await sendList(c, 'audit', c.req.valid('query'), ask)
   })
   .openapi(stats, async (c) => send(c, await call(c, 'get_admin_stats', c.req.valid('query'))))
