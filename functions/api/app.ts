@@ -15,6 +15,7 @@ import { accounts } from './accounts/routes.ts'
 import { adminDesk } from './admin/routes-desk.ts'
 import { adminPayments } from './admin/routes-payments.ts'
 import { reports } from './admin/routes-reports.ts'
+import { adminSettings } from './admin/routes-settings.ts'
 import { admin } from './admin/routes.ts'
 import { service } from './base.ts'
 import { invoices } from './billing/routes-invoices.ts'
@@ -105,6 +106,7 @@ app.use(authenticate)
 app.route('/', service)
 app.route('/admin', admin)
 app.route('/admin', adminDesk)
+app.route('/admin', adminSettings)
 for (const part of [registration, signingIn, social, passwords, contact, sudo, accounts]) {
   app.route('/auth', part)
 }

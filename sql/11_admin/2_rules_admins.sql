@@ -132,7 +132,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,claims}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,claims,plans}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -151,3 +151,10 @@ create policy "administrators take over what is claimed no longer" on public.cla
   with check (account_id = (select private.account_id()));
 create policy "administrators release their own claims" on public.claims for delete to administering
   using ((select private.is_admin()) and account_id = (select private.account_id()));
+grant update (name_ar, name_en, price, interval_days, active_listings, listing_days,
+  photos_per_listing, featured_credits, on_sale) on public.plans to administering;
+create policy "administrators change plans" on public.plans for update to administering
+  using ((select private.is_admin()));
+grant update (value) on private.settings to administering;
+create policy "administrators change settings" on private.settings for update to administering
+  using ((select private.is_admin()));

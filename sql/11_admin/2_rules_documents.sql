@@ -12,15 +12,20 @@ as $$
   )
 $$;
 
+create function private.row_version(shown jsonb) returns integer
+  language sql stable
+  -- Seven digits of a hash are a positive integer.
+  return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
+comment on function private.row_version is 'Changes with what an administrator was shown of a row.';
+
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
   security definer -- reads other people's pages and documents, for an admin
   set search_path = ''
 as $$
-  -- Seven digits of a hash are a positive integer.
-  select ('x' || left(md5(jsonb_build_array(
+  select private.row_version(jsonb_build_array(
     to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
-    identities.pending_changes, private.document_ids(identity_id))::text), 7))::bit(28)::integer
+    identities.pending_changes, private.document_ids(identity_id)))
   from public.organisations
   join public.identities on identities.id = organisations.identity_id
   where organisations.identity_id = page_version.identity_id

@@ -114,6 +114,8 @@ describe('ADM-14 the access token of an administrator, without a password', () =
     for (
       const name of [
         'begin_export',
+        'change_plan',
+        'change_setting',
         'delete_user',
         'open_payout',
         'set_user_identifier',

@@ -23,6 +23,7 @@ const silent: Record<string, string> = {
   'api.register_device app_version': 'for information: left out',
   'api.register_device locale': 'the same',
   'api.remove_device device_id': 'it is only compared, and no device has such an id',
+  'private.change_setting name': 'it is only compared, and no setting has such a name',
   'private.begin_upload bucket': 'a word of the facade, which alone calls it',
   'private.list_feed filter': 'the same',
   'private.precheck_contact kind': 'the same',

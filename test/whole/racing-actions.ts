@@ -196,6 +196,8 @@ export const leftOut: Record<string, string> = {
   set_user_identifier:
     'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
   accept_terms: 'there are none, and where there are it locks as update_me',
+  change_plan: 'writes one row of plans, which no other write locks',
+  change_setting: 'writes one row of settings, which no other write locks',
   prove_admin: 'writes one row of its own session, which no other write locks',
   search: 'reads only: its filters are too long for an address',
   count_listings: 'reads only, as search',

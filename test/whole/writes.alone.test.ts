@@ -22,6 +22,8 @@ const unlimited: Record<string, string> = {
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
   prove_admin: 'administrators; tries of a password count as sign-ins, codes have theirs',
   add_note: 'administrators',
+  change_plan: 'administrators',
+  change_setting: 'administrators',
   claim_moderation: 'administrators',
   delete_user: 'administrators',
   open_payout: 'administrators',

@@ -5,7 +5,7 @@ import { Invoice } from './schemas.ts'
 
 const tags = ['plans']
 
-const Plan = z.object({
+export const Plan = z.object({
   id: z.uuid(),
   code: z.string().describe('Its short name. Whoever has no other plan has the one called `free`.'),
   nameAr: z.string(),
