@@ -132,7 +132,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,claims,plans}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,item_claims,plans}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -142,14 +142,14 @@ $$;
 grant insert on public.notes to administering;
 create policy "administrators write notes" on public.notes for insert to administering
   with check ((select private.is_admin()) and by_id = (select private.account_id()));
-grant insert, update, delete on public.claims to administering;
-create policy "administrators claim for themselves" on public.claims for insert to administering
+grant insert, update, delete on public.item_claims to administering;
+create policy "administrators claim for themselves" on public.item_claims for insert to administering
   with check ((select private.is_admin()) and account_id = (select private.account_id()));
-create policy "administrators take over what is claimed no longer" on public.claims
+create policy "administrators take over what is claimed no longer" on public.item_claims
   for update to administering
   using ((select private.is_admin()))
   with check (account_id = (select private.account_id()));
-create policy "administrators release their own claims" on public.claims for delete to administering
+create policy "administrators release their own claims" on public.item_claims for delete to administering
   using ((select private.is_admin()) and account_id = (select private.account_id()));
 grant update (name_ar, name_en, price, interval_days, active_listings, listing_days,
   photos_per_listing, featured_credits, on_sale) on public.plans to administering;

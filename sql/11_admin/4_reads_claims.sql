@@ -2,13 +2,13 @@ create function private.claimed_by_json(item_id uuid) returns json
   language sql stable set search_path = ''
 as $$
   select json_build_object(
-    'id', claims.account_id,
+    'id', item_claims.account_id,
     'fullName', individual_profiles.full_name,
-    'until', claims.claimed_at + interval '15 minutes')
-  from public.claims
-  left join public.individual_profiles on individual_profiles.account_id = claims.account_id
-  where claims.item_id = claimed_by_json.item_id
-    and claims.claimed_at > now() - interval '15 minutes'
+    'until', item_claims.claimed_at + interval '15 minutes')
+  from public.item_claims
+  left join public.individual_profiles on individual_profiles.account_id = item_claims.account_id
+  where item_claims.item_id = claimed_by_json.item_id
+    and item_claims.claimed_at > now() - interval '15 minutes'
 $$;
 
 create function private.awaits_decision(item_id uuid) returns boolean

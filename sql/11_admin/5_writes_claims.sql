@@ -7,11 +7,11 @@ declare
   decision constant json := private.last_decision(id);
 begin
   if waits then
-    insert into public.claims (item_id, account_id) values (claim_moderation.id, admin_id)
-    on conflict on constraint claims_pkey do update
+    insert into public.item_claims (item_id, account_id) values (claim_moderation.id, admin_id)
+    on conflict on constraint item_claims_pkey do update
     set account_id = excluded.account_id, claimed_at = excluded.claimed_at
-    where claims.account_id = excluded.account_id
-      or claims.claimed_at <= now() - interval '15 minutes';
+    where item_claims.account_id = excluded.account_id
+      or item_claims.claimed_at <= now() - interval '15 minutes';
   elsif decision is null then
     perform private.refuse(404, 'not_found');
   end if;
@@ -29,8 +29,8 @@ as $$
 declare
   admin_id constant uuid := private.require_admin();
 begin
-  delete from public.claims
-  where claims.item_id = release_moderation.id and claims.account_id = admin_id;
+  delete from public.item_claims
+  where item_claims.item_id = release_moderation.id and item_claims.account_id = admin_id;
 end
 $$;
 comment on function private.release_moderation is

@@ -45,7 +45,7 @@ comment on function private.empty_reports is
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''
 as $$
-  select private.purge('public.claims', 'claimed_at', '15 minutes')
+  select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
 comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
 

@@ -26623,23 +26623,6 @@ alter table public.audit enable row level security;
 revoke all on public.audit from anon, authenticated, service_role;
 grant select on public.audit to service_role;
 
--- sql/11_admin/1_tables_claims.sql
-
-create table public.claims (
-  item_id uuid primary key,
-  account_id uuid not null references public.accounts (id) on delete cascade,
-  claimed_at timestamptz not null default clock_timestamp()
-);
-comment on table public.claims is
-  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
-  'private.purge_claims.';
-comment on column public.claims.item_id is
-  'The id of the listing, identity, report, pair or payout.';
-create index claims_account_idx on public.claims (account_id);
-create index claims_claimed_idx on public.claims (claimed_at);
-alter table public.claims enable row level security;
-revoke all on public.claims from anon, authenticated, service_role;
-
 -- sql/11_admin/1_tables_indexes.sql
 
 -- These indexes on tables of other areas serve only the lists of admins.
@@ -26688,6 +26671,23 @@ create index identities_await_verification_name_idx
   where status = 'pending_verification' or pending_changes is not null;
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification' or pending_changes is not null;
+
+-- sql/11_admin/1_tables_item_claims.sql
+
+create table public.item_claims (
+  item_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  claimed_at timestamptz not null default clock_timestamp()
+);
+comment on table public.item_claims is
+  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
+  'private.purge_claims.';
+comment on column public.item_claims.item_id is
+  'The id of the listing, identity, report, pair or payout.';
+create index item_claims_account_idx on public.item_claims (account_id);
+create index item_claims_claimed_idx on public.item_claims (claimed_at);
+alter table public.item_claims enable row level security;
+revoke all on public.item_claims from anon, authenticated, service_role;
 
 -- sql/11_admin/1_tables_notes.sql
 
@@ -27057,7 +27057,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,claims,plans}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,item_claims,plans}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
@@ -27067,14 +27067,14 @@ $$;
 grant insert on public.notes to administering;
 create policy "administrators write notes" on public.notes for insert to administering
   with check ((select private.is_admin()) and by_id = (select private.account_id()));
-grant insert, update, delete on public.claims to administering;
-create policy "administrators claim for themselves" on public.claims for insert to administering
+grant insert, update, delete on public.item_claims to administering;
+create policy "administrators claim for themselves" on public.item_claims for insert to administering
   with check ((select private.is_admin()) and account_id = (select private.account_id()));
-create policy "administrators take over what is claimed no longer" on public.claims
+create policy "administrators take over what is claimed no longer" on public.item_claims
   for update to administering
   using ((select private.is_admin()))
   with check (account_id = (select private.account_id()));
-create policy "administrators release their own claims" on public.claims for delete to administering
+create policy "administrators release their own claims" on public.item_claims for delete to administering
   using ((select private.is_admin()) and account_id = (select private.account_id()));
 grant update (name_ar, name_en, price, interval_days, active_listings, listing_days,
   photos_per_listing, featured_credits, on_sale) on public.plans to administering;
@@ -28292,13 +28292,13 @@ create function private.claimed_by_json(item_id uuid) returns json
   language sql stable set search_path = ''
 as $$
   select json_build_object(
-    'id', claims.account_id,
+    'id', item_claims.account_id,
     'fullName', individual_profiles.full_name,
-    'until', claims.claimed_at + interval '15 minutes')
-  from public.claims
-  left join public.individual_profiles on individual_profiles.account_id = claims.account_id
-  where claims.item_id = claimed_by_json.item_id
-    and claims.claimed_at > now() - interval '15 minutes'
+    'until', item_claims.claimed_at + interval '15 minutes')
+  from public.item_claims
+  left join public.individual_profiles on individual_profiles.account_id = item_claims.account_id
+  where item_claims.item_id = claimed_by_json.item_id
+    and item_claims.claimed_at > now() - interval '15 minutes'
 $$;
 
 create function private.awaits_decision(item_id uuid) returns boolean
@@ -29679,11 +29679,11 @@ declare
   decision constant json := private.last_decision(id);
 begin
   if waits then
-    insert into public.claims (item_id, account_id) values (claim_moderation.id, admin_id)
-    on conflict on constraint claims_pkey do update
+    insert into public.item_claims (item_id, account_id) values (claim_moderation.id, admin_id)
+    on conflict on constraint item_claims_pkey do update
     set account_id = excluded.account_id, claimed_at = excluded.claimed_at
-    where claims.account_id = excluded.account_id
-      or claims.claimed_at <= now() - interval '15 minutes';
+    where item_claims.account_id = excluded.account_id
+      or item_claims.claimed_at <= now() - interval '15 minutes';
   elsif decision is null then
     perform private.refuse(404, 'not_found');
   end if;
@@ -29701,8 +29701,8 @@ as $$
 declare
   admin_id constant uuid := private.require_admin();
 begin
-  delete from public.claims
-  where claims.item_id = release_moderation.id and claims.account_id = admin_id;
+  delete from public.item_claims
+  where item_claims.item_id = release_moderation.id and item_claims.account_id = admin_id;
 end
 $$;
 comment on function private.release_moderation is
@@ -31313,7 +31313,7 @@ comment on function private.empty_reports is
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''
 as $$
-  select private.purge('public.claims', 'claimed_at', '15 minutes')
+  select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
 comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
 

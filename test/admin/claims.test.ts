@@ -24,7 +24,7 @@ async function holderOf(id: string) {
 
 const minutesAgo = (id: string, minutes: number) =>
   database().query(
-    `update public.claims set claimed_at = now() - make_interval(mins => $2) where item_id = $1`,
+    `update public.item_claims set claimed_at = now() - make_interval(mins => $2) where item_id = $1`,
     [id, minutes],
   )
 
@@ -118,7 +118,7 @@ describe('ADM-24 two administrators look at one item', () => {
     expect((await claim(listing)).body).toMatchObject({ waits: true, claimedBy: { id: admin.id } })
     await minutesAgo(listing, 16)
     await drain('purge_claims')
-    const { rows } = await database().query('select from public.claims where item_id = $1', [
+    const { rows } = await database().query('select from public.item_claims where item_id = $1', [
       listing,
     ])
     expect(rows).toEqual([])

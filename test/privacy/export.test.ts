@@ -143,7 +143,7 @@ const leftOut: Record<string, string> = {
   'public.admin_acts': administrators,
   'public.admins': administrators,
   'public.audit': administrators,
-  'public.claims': administrators,
+  'public.item_claims': administrators,
   'public.conversations.pair_key': 'made of ids',
   'public.devices.push_token': secret,
   'public.documents.file': 'the name of a file that nobody can open by it',

@@ -88,7 +88,7 @@ async function tablesAddedTo(): Promise<Set<string>> {
 const ofAdministrators = [
   'public.admin_acts',
   'public.admins',
-  'public.claims',
+  'public.item_claims',
   'public.notes',
   'public.plans',
   'public.vocabularies',

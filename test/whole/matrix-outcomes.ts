@@ -249,9 +249,9 @@ export const tables: Record<string, Table> = {
     ofListing,
     'insert into public.duplicates (property_id, of_id) values (:property, gen_random_uuid())',
   ),
-  'public.claims': closed(
+  'public.item_claims': closed(
     'account_id',
-    'insert into public.claims (item_id, account_id) values (gen_random_uuid(), :account)',
+    'insert into public.item_claims (item_id, account_id) values (gen_random_uuid(), :account)',
   ),
   'public.notes': closed(
     'account_id',
