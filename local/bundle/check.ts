@@ -43,11 +43,10 @@ if (String(lock.workspace.dependencies) !== String(expected.sort())) {
 const installed = lockedPackages()
 for (const [id, { integrity }] of Object.entries(lock.npm)) {
   const [, name, version] = /^(@?[^@]+)@([^_]+)/.exec(id)!
-  const here = installed.get(name)
-  if (here?.version === version && here.integrity === integrity) continue
-  problems.push(
-    `${name} is ${version} in functions/deno.lock, ${here?.version} in package-lock.json`,
-  )
+  const here = installed.filter((one) => one.name === name)
+  if (here.some((one) => one.version === version && one.integrity === integrity)) continue
+  const versions = here.map((one) => one.version).join(' and ')
+  problems.push(`${name} is ${version} in functions/deno.lock, ${versions} in package-lock.json`)
 }
 
 for (const fault of problems) console.log(fault)

@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { root } from '../config/settings.ts'
 
 type Locked = {
+  name: string
   version: string
   integrity?: string
   dev?: boolean
@@ -20,15 +21,19 @@ type Locked = {
 
 const modules = 'node_modules/'
 
-export function lockedPackages(): Map<string, Locked> {
-  const { packages }: { packages: Record<string, Locked> } = JSON.parse(
+/** Returns the packages that are not for development alone; of one, several versions may be needed. */
+export function lockedPackages(): Locked[] {
+  const { packages }: { packages: Record<string, Omit<Locked, 'name'>> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   )
-  const found = Object.entries(packages).filter(([path, { dev, integrity }]) =>
-    path.lastIndexOf(modules) === 0 && !dev && integrity
+  return Object.entries(packages).flatMap(([path, locked]) =>
+    path && !locked.dev && locked.integrity
+      ? [{ ...locked, name: path.slice(path.lastIndexOf(modules) + modules.length) }]
+      : []
   )
-  return new Map(found.map(([path, locked]) => [path.slice(modules.length), locked]))
 }
+
+const idOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`
 
 export async function openRegistry() {
   const packages = lockedPackages()
@@ -36,17 +41,21 @@ export async function openRegistry() {
   const files = await packed(packages, folder)
   const server = createServer(({ url = '', headers }, response) => {
     const [name, file] = decodeURIComponent(url.slice(1)).split('/-/')
-    const locked = packages.get(name)
-    if (!locked) return void response.writeHead(404).end()
-    const { filename, shasum } = files.get(name)!
-    if (file) return void response.end(readFileSync(join(folder, filename)))
-    const { version, integrity, ...rest } = locked
-    const tarball = `http://${headers.host}/${name}/-/${version}.tgz`
-    const dist = { tarball, shasum, integrity }
+    const all = packages.filter((one) => one.name === name)
+    if (!all.length) return void response.writeHead(404).end()
+    if (file) {
+      const { filename } = files.get(`${name}@${file.replace(/\.tgz$/, '')}`)!
+      return void response.end(readFileSync(join(folder, filename)))
+    }
+    const versions = all.map(({ integrity, ...rest }) => {
+      const tarball = `http://${headers.host}/${name}/-/${rest.version}.tgz`
+      const { shasum } = files.get(idOf(rest))!
+      return [rest.version, { ...rest, dist: { tarball, shasum, integrity } }]
+    })
     response.end(JSON.stringify({
       name,
-      'dist-tags': { latest: version },
-      versions: { [version]: { name, version, dist, ...rest } },
+      'dist-tags': { latest: all[0]!.version },
+      versions: Object.fromEntries(versions),
     }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -59,15 +68,17 @@ export async function openRegistry() {
   }
 }
 
-async function packed(packages: Map<string, Locked>, folder: string) {
-  const packageNames = [...packages].map(([name, { version }]) => `${name}@${version}`)
-  const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...packageNames]
+async function packed(packages: Locked[], folder: string) {
+  const ids = new Set(packages.map(idOf))
+  const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...ids]
   const npm = process.env.npm_execpath
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []]
   const { stdout } = await promisify(execFile)(command, [...before, ...args], {
     cwd: root,
     maxBuffer: 64 * 1024 * 1024,
   })
-  const files: { name: string; filename: string; shasum: string }[] = JSON.parse(stdout)
-  return new Map(files.map((file) => [file.name, file]))
+  const files: { name: string; version: string; filename: string; shasum: string }[] = JSON.parse(
+    stdout,
+  )
+  return new Map(files.map((file) => [idOf(file), file]))
 }
