@@ -117,6 +117,9 @@ insert into private.settings (name, value, note) values
   ('find_duplicates', '"on"',
     '"on": a listing that repeats an active one of the same identity is refused, and admins see which '
     'ones repeat others with the same picture. "off": neither'),
+  ('admin_passkeys', '"optional"',
+    '"required": admins prove by passkey alone; whoever has none is asked to add one first. '
+    '"optional": only those who have one'),
   ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
     '"addressAr":"مدينة الكويت","phone":"","email":""}',
     'who sells: on every receipt from then on'),
@@ -340,6 +343,9 @@ from (values
   ('set_identifier', 'account', 'value,reason', 'note',
     'as target a phone, email or id, as value the new phone or email, which counts as proven, and reason',
     'set_identifier'),
+  ('remove_passkeys', 'account', 'reason', 'note',
+    'as target the phone, email or id of an admin who has lost a passkey, and reason',
+    'nothing: that admin adds new ones'),
   ('approve', 'listing', 'version', 'reason,note',
     'as target a listing that waits («KW-102061»), and version as admin_listings_to_review shows it',
     'suspend'),

@@ -368,6 +368,8 @@ from (values
   ('$.event == "admin.removed"', 'لم يعد مشرفاً', 'is no administrator any more'),
   ('$.event == "admin.changed"', 'تغيّرت صلاحياته', 'has other rights as an administrator'),
   ('$.event == "account.identifier"', 'غُيّر رقمه أو بريده', 'was given another phone or email'),
+  ('$.event == "passkey.added"', 'أضاف مفتاح مرور', 'added a passkey'),
+  ('$.event == "passkey.removed"', 'أُزيل مفتاح مرور من حسابه', 'has fewer passkeys'),
   ('$.event == "account.deleted" || $.status == "deleted"', 'حُذف حسابه', 'was deleted'),
   ('$.status == "suspended"', 'أُوقف حسابه', 'was suspended'),
   ('$.status == "banned"', 'حُظر حسابه', 'was banned'),

@@ -5,6 +5,7 @@ import { isAllowedOrigin } from '../_shared/caller/origins.ts'
 import { env } from '../_shared/settings/env.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { contact } from './accounts/routes-contact.ts'
+import { passkeys } from './accounts/routes-passkeys.ts'
 import { passwords } from './accounts/routes-passwords.ts'
 import { registration } from './accounts/routes-registration.ts'
 import { settings } from './accounts/routes-settings.ts'
@@ -107,9 +108,8 @@ app.route('/', service)
 app.route('/admin', admin)
 app.route('/admin', adminDesk)
 app.route('/admin', adminSettings)
-for (const part of [registration, signingIn, social, passwords, contact, sudo, accounts]) {
-  app.route('/auth', part)
-}
+const ofAuth = [registration, signingIn, social, passwords, contact, sudo, passkeys, accounts]
+for (const part of ofAuth) app.route('/auth', part)
 app.route('/auth', accountExport)
 app.route('/auth', documents)
 app.route('/blocks', blocks)

@@ -92,6 +92,9 @@ begin
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'find_duplicates' and new.value not in ('"on"', '"off"') then
     perform private.refuse_by_hand('find_duplicates is "on" or "off", in quotation marks.');
+  elsif new.name = 'admin_passkeys' and new.value not in ('"optional"', '"required"') then
+    perform private.refuse_by_hand(
+      'admin_passkeys is "optional" or "required", in quotation marks.');
   elsif new.name = 'seller' and exists (
     select from unnest('{nameAr,nameEn,registrationNo,addressAr,phone,email}'::text[]) as field
     where jsonb_typeof(new.value -> field) is distinct from 'string'

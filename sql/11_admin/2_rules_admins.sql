@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'Facade: the calling admin''s account id. Raises 403 admin_only and what require_account raises.';
+  'The calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql stable security definer set search_path = ''

@@ -52,9 +52,7 @@ begin
         and audit.at > new.at - make_interval(secs => rate.seconds)
     ) as earlier
     where ceil(earlier.so_far / rate.max) < ceil(total / rate.max);
-    if (private.proven_at() > coalesce(newest_before, '-infinity')) is not true then
-      perform private.refuse(403, 'proof_required');
-    end if;
+    perform private.require_admin_proof(coalesce(newest_before, '-infinity'));
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
     -- The id of the entry makes the alarm unique, so that every day can have its own alarm.

@@ -1,31 +1,55 @@
 -- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out (of
--- a banned account, too) or write off. Only the facade passes on the hash of X-Proof, so these calls
--- fail in the Data API.
+-- a banned account, too) or write off, and to add or remove a passkey. Who has a passkey proves by
+-- nothing else, so that a copied page, which a passkey does not serve, gets nothing. Only the facade
+-- passes on the hash of X-Proof, so these calls fail in the Data API.
 
-create function private.proven_at() returns timestamptz
+create function private.has_passkey(account_id uuid) returns boolean
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.passkeys where passkeys.account_id = has_passkey.account_id
+  );
+end
+$$;
+
+create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   given constant text := nullif(current_setting('facade.proof', true), '');
+  found_way text;
 begin
-  return (
-    select session_proofs.made_at from private.session_proofs
-    where session_proofs.session_id = private.session_id()
-      and session_proofs.hash = decode(given, 'hex')
-      and session_proofs.made_at > clock_timestamp() - interval '10 minutes'
-  );
+  select session_proofs.way into found_way from private.session_proofs
+  where session_proofs.session_id = private.session_id()
+    and session_proofs.hash = decode(given, 'hex')
+    and session_proofs.made_at > greatest(newer_than, clock_timestamp() - interval '10 minutes');
+  return case
+    when found_way is null then 'proof_required'
+    when found_way = 'passkey' then null
+    when private.has_passkey(private.account_id())
+      or not of_passkeys and private.setting('admin_passkeys') = '"required"'
+      then 'passkey_required'
+  end;
 end
 $$;
-comment on function private.proven_at is 'When the given proof was made; null if it is not valid.';
+comment on function private.proof_refusal is
+  'Why the given proof is not enough; null if it is. of_passkeys: the first passkey is added with a '
+  'password or code even where one is required.';
 
-create function private.require_admin_proof() returns void
+create function private.require_admin_proof(
+  newer_than timestamptz default '-infinity', of_passkeys boolean default false
+) returns void
   language plpgsql stable set search_path = ''
 as $$
+declare
+  refusal constant text := private.proof_refusal(newer_than, of_passkeys);
 begin
-  if private.proven_at() is null then
-    perform private.refuse(403, 'proof_required');
+  if refusal is not null then
+    perform private.refuse(403, refusal);
   end if;
 end
 $$;
 comment on function private.require_admin_proof is
-  'Raises 403 proof_required without a valid proof. Called right after require_admin.';
+  'Raises 403 proof_required or passkey_required without a valid proof. Called right after '
+  'require_admin.';

@@ -30,6 +30,10 @@ begin
         as payouts (amount numeric, state text)
     );
   end if;
+  if act.act = 'remove_passkeys' then
+    return format('Passkeys removed: %s. The account proves by password or code, and adds new ones.',
+      private.remove_passkeys(account_id, act.reason));
+  end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
     act.reason, act.until::timestamptz);

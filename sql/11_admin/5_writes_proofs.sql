@@ -1,4 +1,5 @@
--- The facade checks the password or the code, and counts the attempts like those of sign-ins.
+-- The facade checks the password or the code, counting the attempts like those of sign-ins, or what
+-- a passkey has signed (functions/api/accounts/passkeys.ts).
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -33,8 +34,21 @@ comment on function private.may_prove_by_provider is
   'Allows one proof in a session, within five minutes of a sign-in with a provider, if the account '
   'has no known password, no phone and no proven email to which mail can be sent.';
 
+create function private.require_admin_without_passkey() returns void
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  if private.has_passkey(private.require_admin()) then
+    perform private.refuse(403, 'passkey_required');
+  end if;
+end
+$$;
+comment on function private.require_admin_without_passkey is
+  'Facade: before a password or code is looked at: 403 admin_only, passkey_required.';
+
 create function private.save_proof(
-  account_id uuid, session_id uuid, way text, hash text, mail_works boolean
+  account_id uuid, session_id uuid, way text, hash text, mail_works boolean,
+  passkey_id uuid default null, counter bigint default null
 ) returns void
   language plpgsql security definer set search_path = ''
 as $$
@@ -43,9 +57,21 @@ declare
 begin
   if not exists (select from public.admins where admins.account_id = account.id) then
     perform private.refuse(403, 'admin_only');
+  elsif way <> 'passkey' and private.has_passkey(account.id) then
+    perform private.refuse(403, 'passkey_required');
   elsif way = 'provider'
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
+  elsif way = 'passkey' then
+    -- A passkey that counts has counted on since the facade read it; another stays at 0.
+    update private.passkeys
+    set counter = save_proof.counter, last_used_at = clock_timestamp()
+    where passkeys.id = passkey_id and passkeys.account_id = account.id
+      and (passkeys.counter < save_proof.counter
+        or passkeys.counter = 0 and save_proof.counter = 0);
+    if not found then
+      perform private.refuse(401, 'invalid_credentials');
+    end if;
   end if;
   -- lock_session has locked the account, so no proof is written for a session that is being ended.
   insert into private.session_proofs (session_id, hash, way)
@@ -55,4 +81,5 @@ begin
 end
 $$;
 
+grant execute on function private.require_admin_without_passkey to authenticated;
 grant execute on function private.save_proof to backend;

@@ -49,6 +49,8 @@ begin
   if new.kind = 'admin_ceiling' then
     perform private.notify_admins(new.details);
     return null;
+  elsif new.kind = 'passkeys_removed' then
+    return null; -- the audit entry has notified them
   end if;
   perform private.notify(admins.account_id, null, 'system', null,
     jsonb_build_object(

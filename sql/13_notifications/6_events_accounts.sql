@@ -108,11 +108,12 @@ begin
   delete from public.devices where devices.session_id = old.id;
   delete from private.session_clients where session_clients.session_id = old.id;
   delete from private.session_proofs where session_proofs.session_id = old.id;
+  delete from private.passkey_challenges where passkey_challenges.session_id = old.id;
   return null;
 end
 $$;
 comment on function private.on_session_ended is
-  'Deletes the devices, client and proof of an ended session. The trigger is in 90_platform.sql.';
+  'Deletes the devices, client, proof and challenges of an ended session. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql

@@ -119,6 +119,9 @@ begin
         'What people were told stays: a notification goes by itself when its time is over.'),
       ('public.admins', '', 'insert, delete', '{role}',
         'To make another account an admin add a row for it, then delete this one.'),
+      ('private.passkeys', '', '', '{}',
+        'A passkey is added and removed by whose it is: for one that is lost add a row to admin_acts '
+        'with act remove_passkeys.'),
       ('public.admin_acts', '', 'insert', '{}',
         'What was done stays: add another row for the act that undoes it, which '
         'admin_act_kinds.undone_by names.'),

@@ -343,6 +343,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'reject',
     'reject_changes',
     'reject_identity',
+    'remove_passkeys', // passkeys.test.ts
     'restore',
     'restore_identity',
     'restore_message',

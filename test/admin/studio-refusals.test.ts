@@ -157,6 +157,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['review_listings', '"true"', 'without quotation marks'],
     ['review_listings', '1', 'without quotation marks'],
     ['find_duplicates', 'true', 'in quotation marks'],
+    ['admin_passkeys', '"always"', '"optional" or "required"'],
     ['seller', '"سوق"', 'is an object with'],
     ['seller', '{"nameAr":"سوق"}', 'is an object with'],
     ['seller', sellerWith({ registrationNo: 123456 }), 'each in quotation marks'],

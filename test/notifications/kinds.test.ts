@@ -239,6 +239,12 @@ const examples: [kind: string, details: object, titleAr: string, bodyAr: string]
   ],
   [
     'admin_event',
+    { event: 'passkey.added', name: 'نورة' },
+    'تغيير في حساب مشرف',
+    'نورة: أضاف مفتاح مرور. إن لم تعرف السبب فراجع سجل الأعمال الآن',
+  ],
+  [
+    'admin_event',
     { rule: 'admin_deletions', total: 20 },
     'أعمال كثيرة من مشرف واحد',
     'مشرف: حذف حسابات كثيرة خلال يوم. إن لم تعرف السبب فراجع سجل الأعمال الآن',

@@ -150,12 +150,12 @@ describe('ADM-10 a row of admin_acts', () => {
     ]),
   )
 
-  test('all of them are above, but for those that delete the account or need a ban', async () => {
+  test('all of them are above, but for those that delete it, or need a ban or passkeys', async () => {
     const { rows } = await database().query(
       `select act from public.admin_act_kinds where target in ('account', 'identity', 'listing')`,
     )
     expect(rows.map(({ act }) => act).toSorted())
-      .toEqual([...Object.keys(acts), 'delete_account', 'open_payout'].toSorted())
+      .toEqual([...Object.keys(acts), 'delete_account', 'open_payout', 'remove_passkeys'].toSorted())
   })
 })
 

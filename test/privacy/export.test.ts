@@ -125,6 +125,8 @@ const leftOut: Record<string, string> = {
   'private.listing_places': figures,
   'private.notification_events': waiting,
   'private.office_ranks': figures,
+  'private.passkey_challenges': secret,
+  'private.passkeys': administrators,
   'private.property_cards': copies,
   'private.publications': figures,
   'private.push_outbox': waiting,

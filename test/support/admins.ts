@@ -18,25 +18,25 @@ export async function proofOf({ accessToken }: Person): Promise<string> {
   return proof
 }
 
+/** A test run makes hundreds of admins, who need no notifications about each other. */
+export const keepUntold = ({ id }: Pick<Person, 'id'>) =>
+  database().query(
+    `delete from private.deferred_notifications where details ->> 'accountId' = $1`,
+    [id],
+  )
+
 export async function makeAdmin(person: Person): Promise<Person> {
   await database().query('insert into public.admins (account_id) values ($1)', [person.id])
-  // A test run makes hundreds of admins, who need no notifications about each other.
-  await database().query(
-    `delete from private.deferred_notifications where details ->> 'accountId' = $1`,
-    [person.id],
-  )
+  await keepUntold(person)
   const proof = await proofOf(person)
   return Object.assign(person, { proof }, caller(person.accessToken, { 'x-proof': proof }))
 }
 
 export const signUpAdmin = async (fullName = 'مشرفة السوق') => makeAdmin(await signUp(fullName))
 
-export async function demote({ id }: Person) {
-  await database().query('delete from public.admins where account_id = $1', [id])
-  await database().query(
-    `delete from private.deferred_notifications where details ->> 'accountId' = $1`,
-    [id],
-  )
+export async function demote(person: Person) {
+  await database().query('delete from public.admins where account_id = $1', [person.id])
+  await keepUntold(person)
 }
 
 // deno-lint-ignore no-explicit-any

@@ -144,6 +144,22 @@ export const closedTables: Record<string, Table> = {
     `insert into private.session_proofs (session_id, hash, way)
      select id, '', 'password' from auth.sessions where user_id = :account on conflict do nothing`,
   ),
+  'private.passkeys': closed(
+    null,
+    `with someone as (
+       insert into auth.users (id, email)
+       values (gen_random_uuid(), gen_random_uuid() || '@example.com') returning id
+     ), admin as (
+       insert into public.admins (account_id) select id from someone returning account_id
+     )
+     insert into private.passkeys (account_id, credential_id, rp_id, public_key, counter)
+     select account_id, account_id, 'localhost', '', 0 from admin`,
+  ),
+  'private.passkey_challenges': closed(
+    '(select user_id from auth.sessions where id = session_id)',
+    `insert into private.passkey_challenges (session_id, adding, challenge)
+     select id, true, '' from auth.sessions where user_id = :account on conflict do nothing`,
+  ),
   'private.push_outbox': closed(
     'account_id',
     `with device as (

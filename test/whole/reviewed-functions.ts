@@ -220,6 +220,7 @@ const reviews: Review[] = [
   ['users', 'whether the caller is an admin; everything under /admin asks it first', [
     'private.is_admin',
     'private.require_admin',
+    'private.require_admin_without_passkey',
   ]],
   ['users', 'for admins only: each asks private.require_admin first', [
     'api.add_note',
@@ -260,6 +261,13 @@ const reviews: Review[] = [
     'private.set_identity_status',
     'private.set_user_identifier',
     'private.set_user_status',
+  ]],
+  ['users', 'the own passkeys of an admin: each asks private.require_admin first', [
+    'private.add_passkey',
+    'private.begin_passkey',
+    'private.list_passkeys',
+    'private.remove_passkey',
+    'private.take_passkey_challenge',
   ]],
   ['users', 'what the calling account reports', [
     'api.add_report',

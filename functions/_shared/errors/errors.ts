@@ -190,6 +190,11 @@ export const errors = {
     'وصلت إلى الحد الأقصى للصور غير المستخدمة',
     'You have reached the limit of pictures that are not used yet',
   ],
+  passkeys_full: [
+    409,
+    'وصلت إلى الحد الأقصى لمفاتيح المرور',
+    'You have reached the limit of passkeys',
+  ],
   topups_full: [
     409,
     'لديك فواتير شحن لم تُدفع بعد، ادفع إحداها أو انتظر انتهاء صلاحيتها',
@@ -356,6 +361,11 @@ export const errors = {
     403,
     'يرجى تأكيد هويتك أولاً للمتابعة',
     'Please prove who you are first',
+  ],
+  passkey_required: [
+    403,
+    'يرجى التأكيد بمفتاح المرور للمتابعة',
+    'Please confirm with your passkey to continue',
   ],
   review_edit_closed: [409, 'انتهت مهلة تعديل التقييم', 'The time to edit this review has passed'],
   content_type_unsupported: [415, 'نوع المحتوى غير مدعوم', 'Unsupported content type'],

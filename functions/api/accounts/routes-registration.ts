@@ -130,13 +130,14 @@ const resend = route({
     'is the same for an identifier that nobody has. `registrationId` names the registration ' +
     'that the code is for. A code to delete an account, or to change its phone or email, needs its ' +
     'token, and goes to its own phone or email only; of a change only to one that is proven. So does one ' +
-    'for `POST /auth/sudo` (`sudo`), of administrators.',
+    'for `POST /auth/sudo` (`sudo`), of administrators without a passkey.',
   errors: [
     'otp_resend_too_soon',
     'sms_not_configured',
     'token_missing',
     'token_expired',
     'admin_only',
+    'passkey_required',
     'rate_limited',
   ],
   unlimited: true,
@@ -278,7 +279,7 @@ registration.openapi(resend, async (c) => {
   if (purpose === 'delete' || purpose === 'change' || purpose === 'sudo') {
     const { role, ignored } = c.var.caller
     if (role === 'anon') throw new Refusal(ignored ?? 'token_missing')
-    await call(c, purpose === 'sudo' ? 'require_admin' : 'check_session', {})
+    await call(c, purpose === 'sudo' ? 'require_admin_without_passkey' : 'check_session', {})
   }
   const answer = await requestCode(c, identifier, purpose, { registrationId, smsFor })
   throwIfError(answer)

@@ -32,6 +32,7 @@ const detailsOf = {
   identity_type_required: ['actual', 'required'],
   location_outside_area: ['areaId'],
   otp_invalid: ['attemptsLeft?'],
+  passkeys_full: ['limit', 'used'],
   property_state_conflict: ['allowed', 'from'],
   provider_disabled: ['provider'],
   quota_exceeded: ['limit', 'used'],

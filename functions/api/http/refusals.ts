@@ -26,7 +26,7 @@ export function codesOf(route: RouteDefinition): ErrorCode[] {
       ...(method === 'get' ? [] : sentBody),
       ...(security === undefined ? expectedIdentity : security.length ? token : []),
       ...(route.needs ? needs[route.needs] : []),
-      ...(route.proof ? ['proof_required'] as const : []),
+      ...(route.proof ? ['proof_required', 'passkey_required'] as const : []),
       ...errors,
       'validation_failed',
       ...(unknownKey ? [unknownKey] : []),

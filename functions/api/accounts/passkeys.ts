@@ -1,0 +1,159 @@
+// Passkeys (WebAuthn): what browsers are asked for, and whether what they answer is right.
+import type { ApiContext } from '../../_shared/caller/context.ts'
+import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
+import { call } from '../../_shared/database/db.ts'
+import { invalidField } from '../../_shared/errors/refusal.ts'
+import { toBase64 } from '../../_shared/input/bytes.ts'
+import { env } from '../../_shared/settings/env.ts'
+import type { Assertion, Attestation } from './schemas-passkeys.ts'
+
+/** ES256, and RS256 for Windows Hello. Both are in every runtime that verifies signatures here. */
+export const algorithms = [-7, -257]
+
+export const timeout = 300_000
+
+// The host must be a name, because browsers know no passkeys of addresses.
+const isPage = (origin: string) => /^https?:\/\/(?!\[|[\d.]+(:\d+)?$)/.test(origin)
+
+/**
+ * Returns the page that asks, with its host without the port: a passkey is bound to that. An app sends no
+ * origin; what it signs has that of the first page.
+ */
+function pageOf(c: ApiContext) {
+  const origin = c.req.header('origin') ?? env.corsOrigins.find(isPage) ?? 'http://localhost'
+  if (!isPage(origin) || !isAllowedOrigin(origin)) throw invalidField('Origin', 'invalid')
+  return { origin, rpId: new URL(origin).hostname }
+}
+
+/** Bytes as browsers write them; standard base64 and padding, which some clients send, mean the same. */
+const base64url = (text: string) =>
+  text.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')
+
+type Begun = {
+  accountId: string
+  name: string
+  displayName: string
+  passkeys: { id: string; transports: string[] | null }[]
+}
+
+/** Begins to add a passkey, or to prove by one. */
+export async function begin(c: ApiContext, adding: boolean) {
+  const { rpId } = pageOf(c)
+  const challenge = base64url(toBase64(crypto.getRandomValues(new Uint8Array(32))))
+  const begun: Begun = JSON.parse(await call(c, 'begin_passkey', { adding, challenge, rpId }))
+  const passkeys = begun.passkeys.map(({ id, transports }) => ({
+    type: 'public-key',
+    id,
+    ...(transports && { transports }),
+  }))
+  return { ...begun, challenge, rpId, passkeys }
+}
+
+/** Bytes of a uuid: what a passkey keeps says nothing about its owner. */
+export const userHandle = (id: string) =>
+  base64url(btoa(String.fromCharCode(...id.match(/[0-9a-f]{2}/g)!.map((hex) => parseInt(hex, 16)))))
+
+type Taken = {
+  challenge: string | null
+  passkey: { id: string; publicKey: string; counter: number } | null
+}
+
+const take = async (c: ApiContext, adding: boolean, id: string): Promise<Taken> =>
+  JSON.parse(await call(c, 'take_passkey_challenge', { adding, credentialId: base64url(id) }))
+
+// Loaded when they are needed, because only administrators need them.
+const library = async () => ({
+  ...await import('@simplewebauthn/server'),
+  ...await import('@simplewebauthn/server/helpers'),
+})
+
+/** Returns undefined where the library throws. Its reason goes to the log, without the values in it. */
+async function ifRight<T>(c: ApiContext, verify: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await verify()
+  } catch (error) {
+    c.set('cause', `passkey: ${(error as Error).message.replace(/["'\d].*/s, '').trim()}`)
+  }
+}
+
+/** Refuses what was signed in a frame of another page, which looks as if it were ours. */
+function refuseFramed(clientData: string) {
+  const { crossOrigin } = JSON.parse(atob(clientData.replaceAll('-', '+').replaceAll('_', '/')))
+  if (crossOrigin === true) throw new Error('signed in a frame')
+}
+
+/** Verifies a new passkey, and returns what is kept of it; undefined if anything is wrong. */
+export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
+  const { origin, rpId } = pageOf(c)
+  const { challenge } = await take(c, true, id)
+  if (!challenge) return undefined
+  const clientDataJSON = base64url(response.clientDataJSON)
+  const attestationObject = base64url(response.attestationObject)
+  return await ifRight(c, async () => {
+    refuseFramed(clientDataJSON)
+    const { decodeAttestationObject, isoBase64URL, verifyRegistrationResponse } = await library()
+    const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('fmt')
+    // No maker's word is asked for. That of other formats would be looked up where its certificate says.
+    if (format !== 'none' && format !== 'packed') throw new Error('attested')
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: {
+        id: base64url(id),
+        rawId: base64url(id),
+        type: 'public-key',
+        clientExtensionResults: {},
+        response: { clientDataJSON, attestationObject },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      supportedAlgorithmIDs: algorithms,
+    })
+    if (!verified) throw new Error('not verified')
+    const { credential, credentialDeviceType } = registrationInfo
+    const { transports = [] } = response
+    // One that is synced is reached through a phone as well, though its first device may say less.
+    const isReached = credentialDeviceType === 'singleDevice' || transports.includes('hybrid')
+    return {
+      credentialId: credential.id,
+      publicKey: isoBase64URL.fromBuffer(credential.publicKey),
+      counter: credential.counter,
+      rpId,
+      transports: transports.length && isReached ? transports : undefined,
+    }
+  })
+}
+
+/** Verifies a proof by a passkey, and returns which one it was; undefined if anything is wrong. */
+export async function verifyProof(c: ApiContext, { id, response }: Assertion) {
+  const { origin, rpId } = pageOf(c)
+  const { challenge, passkey } = await take(c, false, id)
+  if (!challenge || !passkey) return undefined
+  const clientDataJSON = base64url(response.clientDataJSON)
+  return await ifRight(c, async () => {
+    refuseFramed(clientDataJSON)
+    const { isoBase64URL, verifyAuthenticationResponse } = await library()
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        id: base64url(id),
+        rawId: base64url(id),
+        type: 'public-key',
+        clientExtensionResults: {},
+        response: {
+          clientDataJSON,
+          authenticatorData: base64url(response.authenticatorData),
+          signature: base64url(response.signature),
+        },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      credential: {
+        id: base64url(id),
+        publicKey: isoBase64URL.toBuffer(passkey.publicKey),
+        counter: passkey.counter,
+      },
+    })
+    if (!verified) throw new Error('not verified')
+    return { passkeyId: passkey.id, counter: authenticationInfo.newCounter }
+  })
+}

@@ -1,0 +1,42 @@
+create table private.passkeys (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.admins (account_id) on delete cascade,
+  credential_id text not null constraint passkeys_credential_key unique,
+  rp_id text not null,
+  public_key text not null,
+  counter bigint not null,
+  transports text[],
+  name text constraint passkeys_name_is_short check (char_length(name) <= 50),
+  created_at timestamptz not null default clock_timestamp(),
+  last_used_at timestamptz
+);
+comment on table private.passkeys is
+  'The passkeys (WebAuthn) with which administrators prove who they are. Deleted with the account.';
+comment on column private.passkeys.credential_id is 'In base64url, as browsers send it.';
+comment on column private.passkeys.rp_id is
+  'The host of the page that registered it; the passkey serves no page of another host.';
+comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
+comment on column private.passkeys.counter is
+  'How often it had signed at its last use; always 0 if it does not count, as synced ones.';
+comment on column private.passkeys.transports is
+  'How browsers reach it, repeated to them as they said it; null leaves them the choice.';
+create index passkeys_account_idx on private.passkeys (account_id);
+alter table private.passkeys enable row level security;
+create policy "administrators see, add and remove their own" on private.passkeys to administering
+  using (account_id = (select private.account_id()));
+grant select, insert, delete on private.passkeys to administering;
+
+create table private.passkey_challenges (
+  session_id uuid,
+  adding boolean,
+  challenge text not null,
+  made_at timestamptz not null default clock_timestamp(),
+  primary key (session_id, adding)
+);
+comment on table private.passkey_challenges is
+  'What a passkey has to sign next in a session, once and within five minutes: to be added, or to '
+  'prove. Cleaned by private.on_session_ended.';
+alter table private.passkey_challenges enable row level security;
+create policy "administrators use those of their session" on private.passkey_challenges
+  to administering using (session_id = (select private.session_id()));
+grant select, insert, update, delete on private.passkey_challenges to administering;
