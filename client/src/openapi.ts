@@ -119,6 +119,7 @@ export type ServerCode =
   | 'duplicate_listing'
   | 'drafts_full'
   | 'uploads_full'
+  | 'passkeys_full'
   | 'topups_full'
   | 'awaiting_answer'
   | 'review_exists'
@@ -170,6 +171,7 @@ export type ServerCode =
   | 'admin_self'
   | 'admin_target'
   | 'proof_required'
+  | 'passkey_required'
   | 'review_edit_closed'
   | 'content_type_unsupported'
   | 'service_unavailable'
@@ -185,339 +187,378 @@ export interface DeclaredCodes {
     get: 'validation_failed' | 'internal'
   }
   '/admin/users': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/users/{userId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/users/{userId}/status': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/users/{userId}/identifier': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/users/{userId}/payout': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/moderation': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/moderation/{id}/decide': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/audit': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/stats': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/moderation/{id}/claim': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/moderation/{id}/release': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/users/{userId}/history': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/notes': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/plans': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/plans/{planId}': {
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'plan_not_found' | 'upload_timeout' | 'identity_changed' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/admin/settings': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/register': {
-    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/register/individual': {
-    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/register/verify-otp': {
-    post: 'body_not_json' | 'invalid_credentials' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'invalid_credentials' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/otp/resend': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'passkey_required' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/login': {
-    post: 'body_not_json' | 'invalid_credentials' | 'account_awaiting_otp' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'invalid_credentials' | 'account_awaiting_otp' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/refresh': {
     post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/logout': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/sessions': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/sessions/{sessionId}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'session_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'session_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/google': {
-    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/apple': {
-    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'social_token_invalid' | 'social_token_used' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/password/forgot': {
-    post: 'body_not_json' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/password/reset': {
-    post: 'body_not_json' | 'upload_timeout' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/password/change': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_too_short' | 'password_too_long' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_too_short' | 'password_too_long' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/phone': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/email': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'mail_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'mail_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/phone/verify': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/email/verify': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/providers/{provider}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/sudo': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'admin_only' | 'upload_timeout' | 'identity_changed' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'admin_only' | 'passkey_required' | 'upload_timeout' | 'identity_changed' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/auth/sudo/options': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/auth/passkeys/options': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'upload_timeout' | 'identity_changed' | 'passkeys_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/auth/passkeys': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'upload_timeout' | 'identity_changed' | 'passkeys_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/auth/passkeys/{passkeyId}': {
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/terms': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/delete': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'account_has_obligations' | 'last_admin' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'account_has_obligations' | 'last_admin' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identities': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identities/{identityId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identities/{identityId}/close': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'account_has_obligations' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'account_has_obligations' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identity/switch': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/me/export': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identities/{identityId}/documents': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/auth/identities/{identityId}/documents/{documentId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/blocks': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/blocks/{identityId}': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'blocks_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'blocks_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/conversations/{id}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/conversations/{id}/messages': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/conversations/{id}/read': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/devices': {
-    put: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'device_platform_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    put: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'device_platform_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/devices/{deviceId}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/favorites': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/favorites/ids': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/favorites/check/{propertyId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/favorites/{propertyId}': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/feed': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'feed_filter_unknown' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'feed_filter_unknown' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/map/listings': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/map/areas': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
+  '/map/areas/{areaId}/history': {
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/media/upload/avatar': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'uploads_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_image' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'uploads_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_image' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/media/upload/documents': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'documents_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_document' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'documents_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_document' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/media/upload/listings': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'uploads_full' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/app': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/governorates': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/areas': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/kinds': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/amenities': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/meta/enums': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/notifications': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/notifications/unread-count': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/notifications/read-all': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/notifications/{notificationId}/read': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/notifications/{notificationId}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/leads': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/companies': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'area_invalid' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'area_invalid' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/company/profile': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/company/listings': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/company/leads': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/company/stats': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/company/{id}': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'org_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'org_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/offices': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'area_invalid' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'area_invalid' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/office/profile': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/office/listings': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/office/leads': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/office/stats': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/office/{id}': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'org_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'org_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/identities/{id}': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/identities/{id}/listings': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/reports': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/reports/mine': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/reviews': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'review_hidden' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'review_hidden' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/reviews/{id}': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/reviews/{id}/reply': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/search/advanced': {
-    post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/search': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/search/count': {
-    post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/search/suggest': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/plans': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/plans/current': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/plans/subscribe': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'plan_not_found' | 'upload_timeout' | 'identity_changed' | 'plan_audience_mismatch' | 'already_subscribed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'plan_not_found' | 'upload_timeout' | 'identity_changed' | 'plan_audience_mismatch' | 'already_subscribed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/plans/cancel': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'plan_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'plan_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/wallet': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/wallet/transactions': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/wallet/topup': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'upload_timeout' | 'identity_changed' | 'topups_full' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'upload_timeout' | 'identity_changed' | 'topups_full' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/invoices': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/invoices/{id}/receipt': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/invoices/{id}/refunds': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/invoices/{id}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/payments/charge': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'invoice_already_paid' | 'payment_in_progress' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'payment_provider_error' | 'payment_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'invoice_already_paid' | 'payment_in_progress' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'payment_provider_error' | 'payment_not_configured' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/payments/status/{invoiceId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/payments/webhook': {
     post: 'body_not_json' | 'webhook_signature_invalid' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'internal' | 'payment_provider_error' | 'service_unavailable' | 'timeout'
@@ -526,83 +567,83 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'webhook_signature_invalid' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'internal' | 'payment_provider_error' | 'service_unavailable' | 'timeout'
   }
   '/admin/invoices/{invoiceId}/refund': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'refund_repeated' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'passkey_required' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'refund_repeated' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/payments/events': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/documents/{documentId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/admin/pictures/{mediaId}': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/settings': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'upload_timeout' | 'identity_changed' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'upload_timeout' | 'identity_changed' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/move': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/mine': {
-    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/price-history': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/similar': {
-    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/contact': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/auction': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/publish': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/pause': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/resume': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/renew': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'duplicate_listing' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/archive': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/restore': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/mark-sold': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/mark-rented': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/mark-exchanged': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/confirm-available': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/media/order': {
-    put: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    put: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
   '/properties/{id}/media/{mediaId}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
 }
 
@@ -627,6 +668,7 @@ export interface ErrorDetails {
   identity_type_required: { actual: Detail['actual']; required: Detail['required'] }
   location_outside_area: { areaId: Detail['areaId'] }
   otp_invalid: { attemptsLeft?: Detail['attemptsLeft'] }
+  passkeys_full: { limit: Detail['limit']; used: Detail['used'] }
   property_state_conflict: { allowed: Detail['allowed']; from: Detail['from'] }
   provider_disabled: { provider: Detail['provider'] }
   quota_exceeded: { limit: Detail['limit']; used: Detail['used'] }
@@ -692,7 +734,7 @@ export interface paths {
          * List accounts, newest first or as sorted
          * @description For administrators.
          *
-         *     Every account with its identities. `since` and `until` are about when it was created. `type` and `identityStatus` together find accounts of which one identity is both.
+         *     Every account with its identities. `since` and `until` are about when it was created. `type` and `identityStatus` together find accounts of which one identity is both. With `Accept: text/csv` up to 10,000 rows from `cursor` on, which needs a proof (`X-Proof`) and is kept in the audit trail.
          */
         get: operations["list_users"];
         put?: never;
@@ -830,7 +872,7 @@ export interface paths {
          * List what awaits a decision, oldest first or as sorted
          * @description For administrators.
          *
-         *     Listings that await publishing, changes of published listings, companies and offices that await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or sort that only one kind has, such as `listingType` or `price`, leaves out the others.
+         *     Listings that await publishing, changes of published listings, companies and offices that await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or sort that only one kind has, such as `listingType` or `price`, leaves out the others. With `Accept: text/csv` up to 10,000 rows from `cursor` on, which needs a proof (`X-Proof`) and is kept in the audit trail.
          */
         get: operations["list_moderation"];
         put?: never;
@@ -874,7 +916,7 @@ export interface paths {
          * List the audit trail of admins, newest or oldest first
          * @description For administrators.
          *
-         *     Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever added.
+         *     Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever added. With `Accept: text/csv` up to 10,000 rows from `cursor` on, which needs a proof (`X-Proof`) and is kept in the audit trail.
          */
         get: operations["list_audit"];
         put?: never;
@@ -896,7 +938,7 @@ export interface paths {
          * Get figures of accounts, identities, listings and pending decisions
          * @description For administrators.
          *
-         *     The figures of this moment.
+         *     The figures of this moment and, with `days`, of each of the last days.
          */
         get: operations["get_admin_stats"];
         put?: never;
@@ -905,6 +947,172 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/admin/moderation/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that I look at an item, and see who does
+         * @description For administrators.
+         *
+         *     A sign for 15 minutes, and no lock: whoever decides decides. Where another looks at it already it stays theirs. Sent again it lasts anew, and tells who has decided what meanwhile.
+         */
+        post: operations["claim_moderation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/moderation/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that I look at an item no longer
+         * @description For administrators.
+         *
+         *     Can be repeated. What another claimed stays theirs.
+         */
+        post: operations["release_moderation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{userId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get all about a person in one request
+         * @description For administrators.
+         *
+         *     Identities, listings, reports, invoices with their payments, what administrators did and noted, and how many sessions are open. What there is more of is in the lists, by the id of the account.
+         */
+        get: operations["get_user_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators noted, newest or oldest first
+         * @description For administrators.
+         *
+         *     About a thing, about an account and all that is its own, or all of it.
+         */
+        get: operations["list_notes"];
+        put?: never;
+        /**
+         * Note something about a person, a listing or a case
+         * @description For administrators.
+         *
+         *     Administrators alone read it; no export has it. It goes with what it is about, at the latest with the account.
+         */
+        post: operations["add_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all plans, also those off sale
+         * @description For administrators.
+         *
+         *     All of them, in the order in which people see them.
+         */
+        get: operations["list_admin_plans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/plans/{planId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what a plan costs and gives
+         * @description For administrators.
+         *
+         *     What is not sent stays. What was sold stays as it was sold; who pays more or gets less is told. Send the `version` that the form showed: what was changed since is not overwritten. Needs a proof (`X-Proof`), and is kept in the audit trail.
+         */
+        patch: operations["change_plan"];
+        trace?: never;
+    };
+    "/admin/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the settings that administrators change
+         * @description For administrators.
+         *
+         *     What each may be stands in the handbook.
+         */
+        get: operations["list_admin_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a setting
+         * @description For administrators.
+         *
+         *     Its effects are those of a change in Studio. Send the `version` that the form showed: what was changed since is not overwritten. Needs a proof (`X-Proof`), and is kept in the audit trail.
+         */
+        patch: operations["change_setting"];
         trace?: never;
     };
     "/auth/register": {
@@ -978,7 +1186,7 @@ export interface paths {
         put?: never;
         /**
          * Send a new code; the previous one becomes invalid
-         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account, or to change its phone or email, needs its token, and goes to its own phone or email only; of a change only to one that is proven. So does one for `POST /auth/sudo` (`sudo`), of administrators.
+         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account, or to change its phone or email, needs its token, and goes to its own phone or email only; of a change only to one that is proven. So does one for `POST /auth/sudo` (`sudo`), of administrators without a passkey.
          */
         post: operations["resend_otp"];
         delete?: never;
@@ -1304,10 +1512,104 @@ export interface paths {
          * Prove once more who I am, for what an access token alone does not do
          * @description For administrators.
          *
-         *     Takes the current password, whose tries are counted like those of a sign-in, or a code of `POST /auth/otp/resend` with purpose `sudo`. Where an account has neither a password, as after a sign-up by Google or Apple, nor a phone nor an email that mail reaches, an empty object within five minutes of a sign-in by its provider is enough, once for each sign-in. Send `proof` as `X-Proof` for ten minutes; it counts in this session alone, and ends with it, with the password, and with the next proof.
+         *     Who has a passkey proves by that alone (`POST /auth/sudo/options` first): anything else is 403 `passkey_required`, and nothing is looked at. Else it takes the current password, whose tries are counted like those of a sign-in, or a code of `POST /auth/otp/resend` with purpose `sudo`. Where an account has neither a password, as after a sign-up by Google or Apple, nor a phone nor an email that mail reaches, an empty object within five minutes of a sign-in by its provider is enough, once for each sign-in. Send `proof` as `X-Proof` for ten minutes; it counts in this session alone, and ends with it, with the password, and with the next proof. Where the setting `admin_passkeys` is `required`, a proof by anything else adds a passkey and does nothing more.
          */
         post: operations["prove_admin"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sudo/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to prove by a passkey
+         * @description For administrators.
+         *
+         *     For the page whose host is that of `Origin`, as for `POST /auth/passkeys/options`. 404 where no passkey of the account serves it.
+         */
+        post: operations["begin_proof"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to add a passkey
+         * @description For administrators.
+         *
+         *     A passkey serves the pages of one host, that of `Origin`, whatever the port; an origin that is not in `CORS_ORIGINS`, or has an address in place of a name, is 422 at `Origin`. Needs a proof (`X-Proof`), for the first one by password or code.
+         */
+        post: operations["begin_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my passkeys
+         * @description For administrators.
+         *
+         *     All of them: there are no further pages.
+         */
+        get: operations["list_passkeys"];
+        put?: never;
+        /**
+         * Add a passkey to my account
+         * @description For administrators.
+         *
+         *     Up to five. The challenge of the options is used up by this, whatever comes of it; what does not verify, and what somebody has already, is 422 at `attestation`. From the first one on the account proves by passkeys alone. Every administrator is told. Needs a proof (`X-Proof`).
+         */
+        post: operations["add_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/{passkeyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove one of my passkeys
+         * @description For administrators.
+         *
+         *     Without any the account proves by password or code again. One that is lost and the last is removed by another administrator, with a row of `admin_acts`. Every administrator is told. Needs a proof (`X-Proof`).
+         */
+        delete: operations["remove_passkey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1864,9 +2166,29 @@ export interface paths {
         };
         /**
          * Get the number of listings and the median prices of each area
-         * @description Every area of Kuwait, also those without a listing. Without filters the figures may be five minutes old.
+         * @description Every area of Kuwait, also those without a listing. A rent and a price of sale are never in one median. Without filters the figures may be five minutes old.
          */
         get: operations["list_map_areas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/map/areas/{areaId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the median prices of an area by month
+         * @description Of one type and kind, newest first. This month stands as it did within the last day; a month at whose end nothing was listed is left out.
+         */
+        get: operations["list_area_price_history"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3046,7 +3368,7 @@ export interface paths {
          * Events of payment providers and their outcome, newest first or as sorted
          * @description For administrators.
          *
-         *     What providers reported and what came of it. An event with outcome `mismatch` needs attention.
+         *     What providers reported and what came of it. An event with outcome `mismatch` needs attention. With `Accept: text/csv` up to 10,000 rows from `cursor` on.
          */
         get: operations["list_payment_events"];
         put?: never;
@@ -3639,7 +3961,7 @@ export interface components {
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
                 kinds?: string[];
-                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full, uploads_full: how many there may be. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, passkeys_full, quota_exceeded, topups_full, uploads_full: how many there may be. */
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
@@ -3661,7 +3983,7 @@ export interface components {
                 until?: string | null;
                 /** @description terms_not_accepted: where the terms are read. */
                 url?: string;
-                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full, uploads_full: how much of it is taken. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, passkeys_full, quota_exceeded, topups_full, uploads_full: how much of it is taken. */
                 used?: number;
                 /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
                 version?: string;
@@ -4008,10 +4330,20 @@ export interface components {
                 notBefore: string | null;
             }[];
         };
+        /** @description A page of what awaits a decision. */
         ModerationPage: {
             items: components["schemas"]["ModerationItem"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
+            /** @description Usual reasons, in their order; rows that administrators change. */
+            reasons: {
+                code: string;
+                /** @description To be sent as `reason`, which people read. */
+                textAr: string;
+                textEn: string;
+                /** @description What it is usual for. */
+                kinds: ("listing" | "changes" | "identity" | "report" | "duplicate_suspected" | "wallet_payout")[];
+            }[];
         };
         /** @description Something that awaits a decision. */
         ModerationItem: {
@@ -4042,12 +4374,27 @@ export interface components {
             changes: {
                 [key: string]: unknown;
             } | null;
+            /** @description The fields of `changes` as they are now, also those that others are not shown. The pictures of now are in `listing`. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The pictures as they would be, of `changes` that have `media`. */
+            pictures: {
+                /** Format: uuid */
+                id: string;
+                /** @description Its address; while it is suspended a path of this API, for administrators. */
+                url: string;
+            }[] | null;
             /** @description The company or office with its licence, and whose it is. */
             identity: components["schemas"]["ModerationItemIdentity"] | null;
             /** @description Of kind `report`. */
             report: components["schemas"]["ModerationItemReport"] | null;
             /** @description Of kind `wallet_payout`. */
             payout: components["schemas"]["ModerationItemPayout"] | null;
+            /** @description Which administrator looks at it; null: none says so. */
+            claimedBy: components["schemas"]["ModerationItemClaimedBy"] | null;
+            /** @description What administrators noted about it, newest first; 20 at most. */
+            notes: components["schemas"]["Note"][];
         };
         /** @description The whole record of a listing. */
         Property: {
@@ -4411,6 +4758,36 @@ export interface components {
                 url: string;
             }[];
         };
+        /** @description What an administrator noted for the others. */
+        Note: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What kind of thing it is about.
+             * @enum {string}
+             */
+            targetType: "account" | "identity" | "property" | "report" | "duplicate" | "payout";
+            /**
+             * Format: uuid
+             * @description The id of that thing, as the lists of administrators have it.
+             */
+            targetId: string;
+            /**
+             * Format: uuid
+             * @description The account that it is about.
+             */
+            accountId: string;
+            /** @description Who wrote it. */
+            by: {
+                /** Format: uuid */
+                id: string;
+                /** @description As the person writes it; null until it is given. */
+                fullName: string | null;
+            };
+            text: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
         /** @description What a decision led to. */
         Decided: {
             /**
@@ -4519,6 +4896,399 @@ export interface components {
                 /** @description Amounts of deleted accounts to be paid out. */
                 payouts: number;
             };
+            /** @description Each of the last `days`, the oldest first, today the last; none without `days`. */
+            byDay: {
+                /**
+                 * Format: date
+                 * @description In Kuwait.
+                 */
+                day: string;
+                /** @description Accounts made. */
+                accounts: number;
+                /** @description Listings that were published for the first time, by type. */
+                listings: {
+                    SALE: number;
+                    RENT: number;
+                    EXCHANGE: number;
+                };
+                /** @description Messages sent. */
+                messages: number;
+                /** @description Contacts asked for. */
+                leads: number;
+                /** @description What was paid at providers. */
+                payments: {
+                    number: number;
+                    /**
+                     * Format: double
+                     * @description Their sum, in dinars.
+                     * @example 650
+                     */
+                    amount: number;
+                };
+                /** @description What was given back, to wallets and sources. */
+                refunds: {
+                    number: number;
+                    /**
+                     * Format: double
+                     * @description Their sum, in dinars.
+                     * @example 650
+                     */
+                    amount: number;
+                };
+                /** @description Reports. */
+                reports: {
+                    made: number;
+                    decided: number;
+                    /**
+                     * Format: double
+                     * @description How long half of those that were decided that day had waited at most; null: none was.
+                     */
+                    medianHours: number | null;
+                };
+            }[];
+        };
+        /** @description Who looks at an item of the moderation list. */
+        Claim: {
+            /**
+             * Format: uuid
+             * @description Of the item.
+             */
+            id: string;
+            /** @description Whether it still awaits a decision. */
+            waits: boolean;
+            /** @description Which administrator looks at it; null: none says so. */
+            claimedBy: components["schemas"]["ModerationItemClaimedBy"] | null;
+            /** @description What was last decided about it, or of a report about the same; null: nothing yet. */
+            lastDecision: components["schemas"]["AuditEntry"] | null;
+        };
+        /** @description A person on one page: the newest 50 of each list, newest first. */
+        UserHistory: {
+            user: components["schemas"]["AdminUser"];
+            /** @description In full, oldest first. */
+            identities: components["schemas"]["IdentityRecord"][];
+            /** @description How many sessions are open. */
+            sessions: number;
+            /** @description How many are in each status that occurs. */
+            listings: {
+                draft?: number;
+                pending_review?: number;
+                active?: number;
+                rejected?: number;
+                paused?: number;
+                sold?: number;
+                rented?: number;
+                exchanged?: number;
+                expired?: number;
+                archived?: number;
+                suspended?: number;
+                deleted?: number;
+            };
+            /** @description What administrators did to it, its identities and listings, and decided of reports about it. */
+            audit: components["schemas"]["AuditEntry"][];
+            /** @description Also deleted ones, as long as they are kept. */
+            newestListings: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * @description The number that people read out.
+                 * @example KW-104233
+                 */
+                refNo: string;
+                /**
+                 * Format: uuid
+                 * @description Whose it is.
+                 */
+                identityId: string;
+                /**
+                 * @description What is offered; fixed once published.
+                 * @enum {string}
+                 */
+                type: "SALE" | "RENT" | "EXCHANGE";
+                /**
+                 * @description What it is: a code of `GET /meta/kinds`. A draft may have none.
+                 * @example apartment
+                 */
+                kind: string | null;
+                /**
+                 * @description A draft may have none.
+                 * @example شقة للإيجار في السالمية
+                 */
+                titleAr: string | null;
+                /**
+                 * Format: double
+                 * @description In dinars; of RENT for a month. null: not disclosed.
+                 * @example 650
+                 */
+                price: number | null;
+                /** @enum {string} */
+                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
+                /** @description Why it was rejected or suspended; else null. */
+                statusReason: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it was first published; renewing does not move it. null: never.
+                 */
+                publishedAt: string | null;
+            }[];
+            /** @description Open and decided. */
+            reports: {
+                /** @description By the account. */
+                made: components["schemas"]["Report"][];
+                /** @description About what is its own. */
+                about: components["schemas"]["Report"][];
+            };
+            /** @description With their payments and what was refunded. */
+            invoices: components["schemas"]["Invoice"][];
+            /** @description What administrators noted about it and what is its own. */
+            notes: components["schemas"]["Note"][];
+        };
+        /** @description A report, as its reporter sees it. */
+        Report: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What kind of thing is reported.
+             * @enum {string}
+             */
+            targetType: "property" | "identity" | "message" | "review";
+            /**
+             * Format: uuid
+             * @description The id of the reported thing.
+             */
+            targetId: string;
+            /**
+             * @description A code of `reportReason` at `GET /meta/enums`.
+             * @enum {string}
+             */
+            reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /**
+             * @description Of a message, if only its picture was reported; else null.
+             * @enum {string|null}
+             */
+            part: "picture" | null;
+            /** @description In the words of the reporter; null without any. */
+            note: string | null;
+            /**
+             * @description `upheld`: the report was right.
+             * @enum {string}
+             */
+            status: "open" | "upheld" | "dismissed";
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @description What an identity has to pay, or has paid. */
+        Invoice: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description As people quote it; numbers of a year have no gaps.
+             * @example INV-2026-000123
+             */
+            number: string;
+            /**
+             * @description A plan, an amount for the wallet, or a feature of a listing.
+             * @enum {string}
+             */
+            purpose: "plan" | "topup" | "feature";
+            /** @description What it is made of. */
+            lines: components["schemas"]["InvoiceLine"][];
+            /**
+             * Format: double
+             * @description The sum of its lines, in dinars.
+             * @example 650
+             */
+            total: number;
+            /** @enum {string} */
+            currency: "KWD";
+            /**
+             * @description `processing`: a payment is under way; `failed` can be paid again.
+             * @enum {string}
+             */
+            state: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            issuedAt: string;
+            /**
+             * Format: date-time
+             * @description It expires if it is not paid by then.
+             */
+            dueAt: string;
+            /**
+             * Format: date-time
+             * @description null: not paid.
+             */
+            paidAt: string | null;
+            /**
+             * @description At the payment provider or from the wallet; null: not paid.
+             * @enum {string|null}
+             */
+            paidWith: "charge" | "wallet" | null;
+            /**
+             * Format: double
+             * @description What has been given back so far, in dinars.
+             * @example 650
+             */
+            refunded: number;
+            /** @description Every attempt to pay it, oldest first. */
+            payments: components["schemas"]["Payment"][];
+        };
+        /** @description What an invoice is for, as it was when it was issued. */
+        InvoiceLine: {
+            /**
+             * @description A plan, an amount for the wallet, or a feature of a listing.
+             * @enum {string}
+             */
+            kind: "plan" | "topup" | "feature";
+            titleAr: string;
+            titleEn: string;
+            /** @description How many. */
+            quantity: number;
+            /**
+             * Format: double
+             * @description The price of one, in dinars.
+             * @example 650
+             */
+            unitPrice: number;
+            /**
+             * Format: double
+             * @description The price of all, in dinars.
+             * @example 650
+             */
+            amount: number;
+        };
+        /** @description An attempt to pay an invoice at a payment provider. */
+        Payment: {
+            /**
+             * Format: uuid
+             * @description The reference that the provider knows it by.
+             */
+            id: string;
+            /** @enum {string} */
+            provider: "tap" | "myfatoorah" | "sandbox";
+            /**
+             * @description `starting`: the provider was asked; `open`: it waits for the person; `superseded`: a newer one took its place; `captured`: paid; `surplus`: paid after the invoice was.
+             * @enum {string}
+             */
+            state: "starting" | "open" | "superseded" | "failed" | "captured" | "surplus";
+            /**
+             * Format: double
+             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+             * @example 650
+             */
+            amount: number;
+            /** @enum {string} */
+            currency: "KWD";
+            /**
+             * @description As the provider names it; null: not known yet.
+             * @example KNET
+             */
+            method: string | null;
+            /** @description By which the provider knows it; null: it has not answered yet. */
+            reference: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was paid; null: it was not.
+             */
+            capturedAt: string | null;
+        };
+        NotePage: {
+            items: components["schemas"]["Note"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        AdminPlanPage: {
+            items: components["schemas"]["AdminPlan"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description A plan, as administrators see it. */
+        AdminPlan: {
+            /** Format: uuid */
+            id: string;
+            /** @description Its short name. Whoever has no other plan has the one called `free`. */
+            code: string;
+            nameAr: string;
+            nameEn: string;
+            /**
+             * @description Which identities can have it.
+             * @enum {string}
+             */
+            audience: "individual" | "office" | "company";
+            /**
+             * Format: double
+             * @description For one interval, in dinars.
+             * @example 650
+             */
+            price: number;
+            /** @description How many days one payment lasts. */
+            intervalDays: number;
+            /** @description How many listings can be active at a time. */
+            activeListings: number;
+            /** @description How many days a listing lives once published. */
+            listingDays: number;
+            /** @description How many pictures a listing can have. */
+            photosPerListing: number;
+            /** @description How many featured listings come with each interval. */
+            featuredCredits: number;
+            /** @description Whether it can be bought and renewed. */
+            onSale: boolean;
+            /** @description Changes with every change. If it is another by now, nothing is saved (409 version_conflict). */
+            version: number;
+        };
+        /** @description What can be subscribed to. */
+        Plan: {
+            /** Format: uuid */
+            id: string;
+            /** @description Its short name. Whoever has no other plan has the one called `free`. */
+            code: string;
+            nameAr: string;
+            nameEn: string;
+            /**
+             * @description Which identities can have it.
+             * @enum {string}
+             */
+            audience: "individual" | "office" | "company";
+            /**
+             * Format: double
+             * @description For one interval, in dinars.
+             * @example 650
+             */
+            price: number;
+            /** @description How many days one payment lasts. */
+            intervalDays: number;
+            /** @description How many listings can be active at a time. */
+            activeListings: number;
+            /** @description How many days a listing lives once published. */
+            listingDays: number;
+            /** @description How many pictures a listing can have. */
+            photosPerListing: number;
+            /** @description How many featured listings come with each interval. */
+            featuredCredits: number;
+        };
+        SettingPage: {
+            items: components["schemas"]["Setting"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description A setting of the service. */
+        Setting: {
+            /** @example review_listings */
+            name: string;
+            /**
+             * @description As JSON.
+             * @example true
+             */
+            value: string;
+            /** @description What it does. */
+            note: string;
+            /** @description Changes with every change. If it is another by now, nothing is saved (409 version_conflict). */
+            version: number;
         };
         /** @description An email has its account at once; a phone is verified first. */
         Registered: {
@@ -4772,6 +5542,182 @@ export interface components {
              * @example 600
              */
             expiresIn: number;
+        };
+        /** @description What `navigator.credentials.get()` gave, as its `toJSON()` has it. */
+        PasskeyAssertion: {
+            /**
+             * @description Base64url, with or without padding, as all bytes here.
+             * @example AAAA
+             */
+            id: string;
+            /**
+             * @description Always this.
+             * @enum {string}
+             */
+            type: "public-key";
+            /** @description What the passkey answered. */
+            response: {
+                /**
+                 * @description What the browser signed: challenge, origin and type.
+                 * @example AAAA
+                 */
+                clientDataJSON: string;
+                /**
+                 * @description For which host, and whether the person was verified.
+                 * @example AAAA
+                 */
+                authenticatorData: string;
+                /**
+                 * @description Over both.
+                 * @example AAAA
+                 */
+                signature: string;
+            };
+        };
+        /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`. */
+        PasskeyRequestOptions: {
+            /** @description Base64url; to be signed once, within five minutes. */
+            challenge: string;
+            /** @description The host of the page that asks. */
+            rpId: string;
+            /**
+             * @description Milliseconds.
+             * @example 300000
+             */
+            timeout: number;
+            /**
+             * @description By finger, face or PIN, always.
+             * @enum {string}
+             */
+            userVerification: "required";
+            /** @description Those that serve this host. */
+            allowCredentials: components["schemas"]["PasskeyDescriptor"][];
+        };
+        /** @description A passkey, as browsers are told of it. */
+        PasskeyDescriptor: {
+            /**
+             * @description Always this.
+             * @enum {string}
+             */
+            type: "public-key";
+            /** @description Base64url. */
+            id: string;
+            /** @description How to reach it; absent: in any way. */
+            transports?: string[];
+        };
+        /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON()`. */
+        PasskeyCreationOptions: {
+            /** @description Base64url; to be signed once, within five minutes. */
+            challenge: string;
+            /** @description Whom it will serve. */
+            rp: {
+                /** @description The host of the page that asks. */
+                id: string;
+                /** @description The same. */
+                name: string;
+            };
+            /** @description Whose it will be. */
+            user: {
+                /** @description Base64url. */
+                id: string;
+                /** @description The email or phone. */
+                name: string;
+                /** @description The name of the person. */
+                displayName: string;
+            };
+            /** @description Which keys are taken. */
+            pubKeyCredParams: {
+                /**
+                 * @description Always this.
+                 * @enum {string}
+                 */
+                type: "public-key";
+                /**
+                 * @description A COSE algorithm.
+                 * @example -7
+                 */
+                alg: number;
+            }[];
+            /**
+             * @description Milliseconds.
+             * @example 300000
+             */
+            timeout: number;
+            /**
+             * @description Its maker need not vouch for it.
+             * @enum {string}
+             */
+            attestation: "none";
+            /** @description What it has to be able to do. */
+            authenticatorSelection: {
+                /**
+                 * @description Kept by the device where it can.
+                 * @enum {string}
+                 */
+                residentKey: "preferred";
+                /**
+                 * @description By finger, face or PIN, always.
+                 * @enum {string}
+                 */
+                userVerification: "required";
+            };
+            /** @description Those that are there: one device does not get two. */
+            excludeCredentials: components["schemas"]["PasskeyDescriptor"][];
+        };
+        /** @description A passkey of an administrator. */
+        Passkey: {
+            /** Format: uuid */
+            id: string;
+            /** @description As it was called when it was added; null without a name. */
+            name: string | null;
+            /**
+             * @description The host whose pages it serves.
+             * @example desk.your.site
+             */
+            rpId: string;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last proved; null: never.
+             */
+            lastUsedAt: string | null;
+        };
+        /** @description What `navigator.credentials.create()` gave, as its `toJSON()` has it. */
+        PasskeyAttestation: {
+            /**
+             * @description Base64url, with or without padding, as all bytes here.
+             * @example AAAA
+             */
+            id: string;
+            /**
+             * @description Always this.
+             * @enum {string}
+             */
+            type: "public-key";
+            /** @description What the passkey answered. */
+            response: {
+                /**
+                 * @description What the browser signed: challenge, origin and type.
+                 * @example AAAA
+                 */
+                clientDataJSON: string;
+                /**
+                 * @description The public key, and what the passkey says of itself.
+                 * @example AAAA
+                 */
+                attestationObject: string;
+                /** @description How the browser reaches it. */
+                transports?: string[];
+            };
+        };
+        PasskeyPage: {
+            items: components["schemas"]["Passkey"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         /** @description The calling account and who it acts as. */
         Me: {
@@ -5850,12 +6796,23 @@ export interface components {
             count: number;
             /**
              * Format: double
+             * @description Their lowest price, in dinars, where one type is asked for, by `type` or `q`; null where none has one, and where counts are approximate.
+             * @example 650
+             */
+            minPrice: number | null;
+            sale: components["schemas"]["LowestPrice"];
+            rent: components["schemas"]["LowestPrice"];
+            /** @description A box with all its listings: minLng, minLat, maxLng, maxLat. What lies on a maximum would be outside, so each is up to 0.000001 further. */
+            bbox: number[];
+        };
+        /** @description Of listings of one type. */
+        LowestPrice: {
+            /**
+             * Format: double
              * @description Their lowest price, in dinars; null where none has one, and where counts are approximate.
              * @example 650
              */
             minPrice: number | null;
-            /** @description A box with all its listings: minLng, minLat, maxLng, maxLat. What lies on a maximum would be outside, so each is up to 0.000001 further. */
-            bbox: number[];
         };
         /** @description What a query was understood as. */
         Understood: {
@@ -5965,6 +6922,50 @@ export interface components {
              */
             lng: number | null;
             /** @description How many listings it has. */
+            count: number;
+            /**
+             * Format: double
+             * @description In dinars; null without `type`, and for fewer than 5 prices or 3 accounts.
+             * @example 650
+             */
+            medianPrice: number | null;
+            /**
+             * Format: double
+             * @description In dinars for a square metre; null as the other is.
+             * @example 650
+             */
+            medianPricePerM2: number | null;
+            sale: components["schemas"]["MedianPrices"];
+            rent: components["schemas"]["MedianPrices"];
+        };
+        /** @description Of listings of one type. */
+        MedianPrices: {
+            /**
+             * Format: double
+             * @description In dinars; null for fewer than 5 prices or 3 accounts.
+             * @example 650
+             */
+            medianPrice: number | null;
+            /**
+             * Format: double
+             * @description In dinars for a square metre; null as the other is.
+             * @example 650
+             */
+            medianPricePerM2: number | null;
+        };
+        AreaPriceHistory: {
+            items: components["schemas"]["MonthOfPrices"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description What listings of a type and kind in an area cost. */
+        MonthOfPrices: {
+            /**
+             * @description The month in Kuwait.
+             * @example 2026-11
+             */
+            month: string;
+            /** @description How many listings there were on its last day, or are so far. */
             count: number;
             /**
              * Format: double
@@ -6717,40 +7718,6 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
-        /** @description A report, as its reporter sees it. */
-        Report: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description What kind of thing is reported.
-             * @enum {string}
-             */
-            targetType: "property" | "identity" | "message" | "review";
-            /**
-             * Format: uuid
-             * @description The id of the reported thing.
-             */
-            targetId: string;
-            /**
-             * @description A code of `reportReason` at `GET /meta/enums`.
-             * @enum {string}
-             */
-            reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
-            /**
-             * @description Of a message, if only its picture was reported; else null.
-             * @enum {string|null}
-             */
-            part: "picture" | null;
-            /** @description In the words of the reporter; null without any. */
-            note: string | null;
-            /**
-             * @description `upheld`: the report was right.
-             * @enum {string}
-             */
-            status: "open" | "upheld" | "dismissed";
-            /** Format: date-time */
-            createdAt: string;
-        };
         MyReportPage: {
             items: components["schemas"]["MyReport"][];
             /** @description The cursor of the next page; null on the last one. */
@@ -6923,13 +7890,13 @@ export interface components {
             notAreaIds?: string[];
             /**
              * Format: double
-             * @description At least this price, in dinars. Listings without a price are left out.
+             * @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out.
              * @example 650
              */
             priceMin?: number;
             /**
              * Format: double
-             * @description At most this price, in dinars. Listings without a price are left out.
+             * @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out.
              * @example 650
              */
             priceMax?: number;
@@ -7112,13 +8079,13 @@ export interface components {
             notAreaIds?: string[];
             /**
              * Format: double
-             * @description At least this price, in dinars. Listings without a price are left out.
+             * @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out.
              * @example 650
              */
             priceMin?: number;
             /**
              * Format: double
-             * @description At most this price, in dinars. Listings without a price are left out.
+             * @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out.
              * @example 650
              */
             priceMax?: number;
@@ -7238,36 +8205,6 @@ export interface components {
         Plans: {
             items: components["schemas"]["Plan"][];
         };
-        /** @description What can be subscribed to. */
-        Plan: {
-            /** Format: uuid */
-            id: string;
-            /** @description Its short name. Whoever has no other plan has the one called `free`. */
-            code: string;
-            nameAr: string;
-            nameEn: string;
-            /**
-             * @description Which identities can have it.
-             * @enum {string}
-             */
-            audience: "individual" | "office" | "company";
-            /**
-             * Format: double
-             * @description For one interval, in dinars.
-             * @example 650
-             */
-            price: number;
-            /** @description How many days one payment lasts. */
-            intervalDays: number;
-            /** @description How many listings can be active at a time. */
-            activeListings: number;
-            /** @description How many days a listing lives once published. */
-            listingDays: number;
-            /** @description How many pictures a listing can have. */
-            photosPerListing: number;
-            /** @description How many featured listings come with each interval. */
-            featuredCredits: number;
-        };
         /** @description The plan that an identity has, and what is used of it. */
         CurrentPlan: {
             plan: components["schemas"]["Plan"];
@@ -7302,125 +8239,6 @@ export interface components {
         Subscribed: {
             invoice: components["schemas"]["Invoice"];
             current: components["schemas"]["CurrentPlan"];
-        };
-        /** @description What an identity has to pay, or has paid. */
-        Invoice: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description As people quote it; numbers of a year have no gaps.
-             * @example INV-2026-000123
-             */
-            number: string;
-            /**
-             * @description A plan, an amount for the wallet, or a feature of a listing.
-             * @enum {string}
-             */
-            purpose: "plan" | "topup" | "feature";
-            /** @description What it is made of. */
-            lines: components["schemas"]["InvoiceLine"][];
-            /**
-             * Format: double
-             * @description The sum of its lines, in dinars.
-             * @example 650
-             */
-            total: number;
-            /** @enum {string} */
-            currency: "KWD";
-            /**
-             * @description `processing`: a payment is under way; `failed` can be paid again.
-             * @enum {string}
-             */
-            state: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            issuedAt: string;
-            /**
-             * Format: date-time
-             * @description It expires if it is not paid by then.
-             */
-            dueAt: string;
-            /**
-             * Format: date-time
-             * @description null: not paid.
-             */
-            paidAt: string | null;
-            /**
-             * @description At the payment provider or from the wallet; null: not paid.
-             * @enum {string|null}
-             */
-            paidWith: "charge" | "wallet" | null;
-            /**
-             * Format: double
-             * @description What has been given back so far, in dinars.
-             * @example 650
-             */
-            refunded: number;
-            /** @description Every attempt to pay it, oldest first. */
-            payments: components["schemas"]["Payment"][];
-        };
-        /** @description What an invoice is for, as it was when it was issued. */
-        InvoiceLine: {
-            /**
-             * @description A plan, an amount for the wallet, or a feature of a listing.
-             * @enum {string}
-             */
-            kind: "plan" | "topup" | "feature";
-            titleAr: string;
-            titleEn: string;
-            /** @description How many. */
-            quantity: number;
-            /**
-             * Format: double
-             * @description The price of one, in dinars.
-             * @example 650
-             */
-            unitPrice: number;
-            /**
-             * Format: double
-             * @description The price of all, in dinars.
-             * @example 650
-             */
-            amount: number;
-        };
-        /** @description An attempt to pay an invoice at a payment provider. */
-        Payment: {
-            /**
-             * Format: uuid
-             * @description The reference that the provider knows it by.
-             */
-            id: string;
-            /** @enum {string} */
-            provider: "tap" | "myfatoorah" | "sandbox";
-            /**
-             * @description `starting`: the provider was asked; `open`: it waits for the person; `superseded`: a newer one took its place; `captured`: paid; `surplus`: paid after the invoice was.
-             * @enum {string}
-             */
-            state: "starting" | "open" | "superseded" | "failed" | "captured" | "surplus";
-            /**
-             * Format: double
-             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
-             * @example 650
-             */
-            amount: number;
-            /** @enum {string} */
-            currency: "KWD";
-            /**
-             * @description As the provider names it; null: not known yet.
-             * @example KNET
-             */
-            method: string | null;
-            /** @description By which the provider knows it; null: it has not answered yet. */
-            reference: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was paid; null: it was not.
-             */
-            capturedAt: string | null;
         };
         /** @description The balance of an identity. */
         Wallet: {
@@ -8282,6 +9100,49 @@ export interface components {
             /** @description To uphold a report about a message with a picture: hides all messages of its sender that have the same picture. */
             everywhere?: boolean;
         };
+        AddNoteBody: {
+            /**
+             * @description What kind of thing it is about.
+             * @enum {string}
+             */
+            targetType: "account" | "identity" | "property" | "report" | "duplicate" | "payout";
+            /**
+             * Format: uuid
+             * @description The id of that thing, as the lists of administrators have it.
+             */
+            targetId: string;
+            /** @description Read by administrators alone. */
+            text: string;
+        };
+        ChangePlanBody: {
+            /** @description Changes with every change. If it is another by now, nothing is saved (409 version_conflict). */
+            version: number;
+            nameAr?: string;
+            nameEn?: string;
+            /**
+             * Format: double
+             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+             * @example 650
+             */
+            price?: number;
+            intervalDays?: number;
+            activeListings?: number;
+            listingDays?: number;
+            photosPerListing?: number;
+            featuredCredits?: number;
+            onSale?: boolean;
+        };
+        ChangeSettingBody: {
+            /** @description One of those that are listed. */
+            name: string;
+            /** @description Changes with every change. If it is another by now, nothing is saved (409 version_conflict). */
+            version: number;
+            /**
+             * @description As JSON.
+             * @example true
+             */
+            value: string;
+        };
         VerifyOtpBody: {
             /**
              * @description An email or a Kuwaiti phone.
@@ -8488,6 +9349,15 @@ export interface components {
              * @example 042913
              */
             code?: string;
+            assertion?: components["schemas"]["PasskeyAssertion"];
+        };
+        AddPasskeyBody: {
+            attestation: components["schemas"]["PasskeyAttestation"];
+            /**
+             * @description To tell it from others.
+             * @example مفتاح المكتب
+             */
+            name?: string;
         };
         UpdateMeBody: {
             fullName?: string;
@@ -9184,6 +10054,18 @@ export interface components {
             /** @description Proven; null without one, and after 180 days. */
             email: string | null;
         };
+        /** @description Which administrator looks at it; null: none says so. */
+        ModerationItemClaimedBy: {
+            /** Format: uuid */
+            id: string;
+            /** @description As the person writes it; null until it is given. */
+            fullName: string | null;
+            /**
+             * Format: date-time
+             * @description 15 minutes after it was last claimed.
+             */
+            until: string;
+        };
         /** @description The device that it registered for pushes; null: none. */
         SessionRecordDevice: {
             /** @description As the app chose it. */
@@ -9455,6 +10337,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path?: never;
             cookie?: never;
@@ -9468,6 +10352,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminUserList"];
+                    "text/csv": string;
                 };
             };
         };
@@ -9733,6 +10618,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path?: never;
             cookie?: never;
@@ -9746,6 +10633,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModerationPage"];
+                    "text/csv": string;
                 };
             };
         };
@@ -9818,6 +10706,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path?: never;
             cookie?: never;
@@ -9831,13 +10721,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditPage"];
+                    "text/csv": string;
                 };
             };
         };
     };
     get_admin_stats: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Figures of so many days, today’s included. */
+                days?: number;
+            };
             header?: {
                 /**
                  * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
@@ -9859,6 +10753,295 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminStats"];
+                };
+            };
+        };
+    };
+    claim_moderation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description Of an item of the moderation list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Mine or another’s. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Claim"];
+                };
+            };
+        };
+    };
+    release_moderation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description Of an item of the moderation list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Not mine. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_user_history: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest 50 of each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserHistory"];
+                };
+            };
+        };
+    };
+    list_notes: {
+        parameters: {
+            query?: {
+                /** @description Notes about this kind of thing. */
+                targetType?: "account" | "identity" | "property" | "report" | "duplicate" | "payout";
+                /** @description Notes about this thing. */
+                targetId?: string;
+                /** @description Notes about this account and all that is its own. */
+                accountId?: string;
+                /** @description The order of the page. */
+                sort?: "newest" | "oldest";
+                /** @description nextCursor of the page before; nothing for the first page. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotePage"];
+                };
+            };
+        };
+    };
+    add_note: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddNoteBody"];
+            };
+        };
+        responses: {
+            /** @description Noted. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Note"];
+                };
+            };
+        };
+    };
+    list_admin_plans: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All plans. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminPlanPage"];
+                };
+            };
+        };
+    };
+    change_plan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path: {
+                planId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePlanBody"];
+            };
+        };
+        responses: {
+            /** @description The changed plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminPlan"];
+                };
+            };
+        };
+    };
+    list_admin_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By their names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingPage"];
+                };
+            };
+        };
+    };
+    change_setting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSettingBody"];
+            };
+        };
+        responses: {
+            /** @description The changed setting. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Setting"];
                 };
             };
         };
@@ -10499,6 +11682,157 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SudoProof"];
                 };
+            };
+        };
+    };
+    begin_proof: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the browser is asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequestOptions"];
+                };
+            };
+        };
+    };
+    begin_passkey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the browser is asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreationOptions"];
+                };
+            };
+        };
+    };
+    list_passkeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyPage"];
+                };
+            };
+        };
+    };
+    add_passkey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPasskeyBody"];
+            };
+        };
+        responses: {
+            /** @description Added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    remove_passkey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
+            };
+            path: {
+                /** @description From the list. */
+                passkeyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -11592,9 +12926,9 @@ export interface operations {
                 notGovernorateIds?: string;
                 /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
                 notAreaIds?: string;
-                /** @description At least this price, in dinars. Listings without a price are left out. */
+                /** @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMin?: number;
-                /** @description At most this price, in dinars. Listings without a price are left out. */
+                /** @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMax?: number;
                 /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
@@ -11679,9 +13013,9 @@ export interface operations {
                 notGovernorateIds?: string;
                 /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
                 notAreaIds?: string;
-                /** @description At least this price, in dinars. Listings without a price are left out. */
+                /** @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMin?: number;
-                /** @description At most this price, in dinars. Listings without a price are left out. */
+                /** @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMax?: number;
                 /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
@@ -11731,6 +13065,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AreaPricesPage"];
+                };
+            };
+        };
+    };
+    list_area_price_history: {
+        parameters: {
+            query: {
+                /** @description What is offered. */
+                type: "SALE" | "RENT" | "EXCHANGE";
+                /** @description A code of `GET /meta/kinds`. */
+                kind: string;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description An id of `GET /meta/areas`. */
+                areaId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, all in one page; no median of fewer than 5 prices or 3 accounts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AreaPriceHistory"];
                 };
             };
         };
@@ -13037,9 +14407,9 @@ export interface operations {
                 notGovernorateIds?: string;
                 /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
                 notAreaIds?: string;
-                /** @description At least this price, in dinars. Listings without a price are left out. */
+                /** @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMin?: number;
-                /** @description At most this price, in dinars. Listings without a price are left out. */
+                /** @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMax?: number;
                 /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
@@ -13124,9 +14494,9 @@ export interface operations {
                 notGovernorateIds?: string;
                 /** @description In none of these areas, also where `areaIds` has them. Separated by commas. */
                 notAreaIds?: string;
-                /** @description At least this price, in dinars. Listings without a price are left out. */
+                /** @description At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMin?: number;
-                /** @description At most this price, in dinars. Listings without a price are left out. */
+                /** @description At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings without a price are left out. */
                 priceMax?: number;
                 /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
@@ -13831,6 +15201,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaymentEventPage"];
+                    "text/csv": string;
                 };
             };
         };

@@ -117,7 +117,9 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
   }
   const demo = stack.seed === 'demo'
   if (demo) {
-    say('loading the demo data, in a minute or less: 80 advertisers, 2,000 listings, their pictures')
+    say(
+      'loading the demo data, in a minute or less: 80 advertisers, 2,000 listings, their pictures',
+    )
   }
   try {
     await asPostgres(

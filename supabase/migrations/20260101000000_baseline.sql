@@ -133,16 +133,21 @@ create table private.alarms (
   raised_at timestamptz not null default now(),
   settled_at timestamptz,
   settled_note text,
-  seen_at timestamptz not null default now()
+  seen_at timestamptz not null default now(),
+  deliver_at timestamptz default now(),
+  tries integer not null default 0
 );
 comment on table private.alarms is
   'Problems that an admin has to solve, one row each. Cleaned by private.purge_alarms.';
 comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_failed and so on.';
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
+comment on column private.alarms.deliver_at is
+  'When a job next sends it to ALARM_WEBHOOK; null once it was taken there.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
+create index alarms_deliver_idx on private.alarms (deliver_at) where deliver_at is not null;
 alter table private.alarms enable row level security;
 create policy "nobody but functions of their owner" on private.alarms using (false);
 
@@ -153,7 +158,8 @@ create table private.timestamps (
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
-  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock.';
+  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock; '
+  'area_prices_kept: when the figures of this month were last replaced.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -318,6 +324,14 @@ begin
     perform private.refuse_by_hand(
       'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
       'and support (phone, email, whatsapp); null where nothing is said.');
+  elsif new.name = 'maintenance' and new.value <> 'null' and not coalesce(
+    jsonb_typeof(new.value -> 'ar') = 'string' and jsonb_typeof(new.value -> 'en') = 'string'
+    and new.value ->> 'ar' ~ '\S' and new.value ->> 'en' ~ '\S'
+    and greatest(char_length(new.value ->> 'ar'), char_length(new.value ->> 'en')) <= 300, false)
+  then
+    perform private.refuse_by_hand(
+      'maintenance is null, or has ar and en: what people read while only administrators get in, in '
+      'quotation marks, 300 characters at most.');
   elsif new.name = 'terms' and new.value <> 'null' then
     if not coalesce(jsonb_typeof(new.value -> 'version') = 'string'
       and new.value ->> 'version' ~ '^[!-~]{1,40}$' and new.value ->> 'url' ~ '^https://\S+$'
@@ -1473,6 +1487,40 @@ as $$
 $$;
 comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
+create function private.take_alarms() returns json
+  language sql security definer set search_path = ''
+as $$
+  with due as (
+    select alarms.id from private.alarms
+    where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
+      -- Whoever is told of that one by the receiver has a receiver that works again.
+      and alarms.kind <> 'alarms_unsent'
+    order by alarms.deliver_at
+    limit 10
+    for no key update skip locked
+  ), taken as (
+    -- A worker may crash while it sends, so alarms are sent again at growing intervals for a day.
+    update private.alarms
+    set tries = alarms.tries + 1,
+        deliver_at = now() + least(power(2, alarms.tries), 60) * interval '1 minute'
+    from due where alarms.id = due.id
+    returning alarms.*
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
+    -- The name is the administrator's, for the notification of the others.
+    'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
+    'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
+  from taken
+$$;
+comment on function private.take_alarms is 'Job: gives one worker alarms to send to ALARM_WEBHOOK.';
+
+create function private.finish_alarm(id bigint) returns void
+  language sql security definer set search_path = ''
+as $$
+  update private.alarms set deliver_at = null where alarms.id = finish_alarm.id
+$$;
+
 create function private.purge_rates() returns bigint
   language sql security definer set search_path = ''
 as $$
@@ -1523,7 +1571,7 @@ comment on function private.beat is
   'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
-  private.claim_timestamp, private.release_timestamp
+  private.claim_timestamp, private.release_timestamp, private.take_alarms, private.finish_alarm
   to backend;
 
 -- sql/02_meta/1_tables.sql
@@ -1543,7 +1591,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds.';
+  'For kinds of property, the usual listing types; for categories, the notification kinds; for reasons '
+  'of decisions, the kinds of items that they are usual for.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1828,6 +1877,30 @@ $$;
 comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
+create function private.require_open() returns boolean
+  language plpgsql stable
+  security definer -- reads a setting, whoever calls
+  set search_path = ''
+as $$
+declare
+  said constant jsonb := (
+    select settings.value from private.settings
+    where settings.name = 'maintenance' and settings.value <> 'null'
+  );
+begin
+  if said is not null then
+    if not private.is_admin() then
+      perform private.refuse(503, 'maintenance', jsonb_build_object(
+        'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en')));
+    end if;
+  end if;
+  return true;
+end
+$$;
+comment on function private.require_open is
+  'Raises 503 maintenance while the setting has a text, except for administrators. The facade asks '
+  'it before each call of a person; past it, every counted act does.';
+
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -1914,6 +1987,7 @@ comment on function private.require_identity_type is
   'Raises the errors of require_identity, or 403 identity_type_required.';
 
 grant execute on function private.is_ignored to authenticated;
+grant execute on function private.require_open to anon, authenticated, backend;
 grant execute on function
   private.claims, private.session_id, private.account_id, private.identity_id,
   private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
@@ -2383,9 +2457,11 @@ create policy "nobody but functions of their owner" on private.codes using (fals
 
 create table private.sms_sent (
   hour timestamptz primary key,
-  sent integer not null
+  sent integer not null,
+  mail integer not null default 0
 );
-comment on table private.sms_sent is 'SMS per hour (SMS_PER_DAY). Cleaned by private.purge_codes.';
+comment on table private.sms_sent is
+  'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
 comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
@@ -2942,21 +3018,27 @@ declare
   today constant timestamptz := date_trunc('day', this_hour, 'Asia/Kuwait');
   per_hour constant numeric := ceil(sms_per_day / 12.0);
   counted record;
+  sms integer;
   in_hour integer;
   in_day integer;
 begin
   counted := private.count_hit('code_service', 'all', ceil(a_minute * share)::integer);
   if counted.hit is null then
     reset := counted.reset;
-  elsif is_sms and sms_per_day > 0 then
-    insert into private.sms_sent (hour, sent) values (this_hour, 1)
-    on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + 1
-    returning sms_sent.sent into in_hour;
-    select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
-    reset := ceil(extract(epoch from case
-      when in_day > ceil(sms_per_day * share) then today + interval '1 day'
-      when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
-    end - clock_timestamp()));
+  else
+    insert into private.sms_sent (hour, sent, mail)
+    values (this_hour, is_sms::integer, (not is_sms)::integer)
+    on conflict on constraint sms_sent_pkey do update
+    set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail
+    returning sms_sent.sent into sms;
+    if is_sms and sms_per_day > 0 then
+      in_hour := sms;
+      select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
+      reset := ceil(extract(epoch from case
+        when in_day > ceil(sms_per_day * share) then today + interval '1 day'
+        when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
+      end - clock_timestamp()));
+    end if;
   end if;
   if (
     counted.hit is null or counted."limit" - counted.remaining >= ceil(a_minute * reserved)
@@ -2967,8 +3049,9 @@ begin
   -- A code without a recipient was counted only so that the answer is the same.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
-    update private.sms_sent set sent = sms_sent.sent - 1
-    where sms_sent.hour = this_hour and in_hour is not null;
+    update private.sms_sent
+    set sent = sms_sent.sent - is_sms::integer, mail = sms_sent.mail - (not is_sms)::integer
+    where sms_sent.hour = this_hour and sms is not null;
   end if;
 end
 $$;
@@ -3611,6 +3694,8 @@ declare
   logged record;
   rate text;
 begin
+  -- Every write of a person is counted, past the facade, too.
+  perform private.require_open();
   if account_id is null then
     perform private.require_account();
   end if;
@@ -4267,6 +4352,9 @@ declare
   attempt uuid;
   account uuid;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
@@ -4430,6 +4518,9 @@ declare
   counted record;
   code private.codes;
 begin
+  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+    perform private.require_open();
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
@@ -5050,6 +5141,7 @@ declare
   answer constant jsonb :=
     case when address is null then '{}' else private.count_registration(address) end;
 begin
+  perform private.require_open();
   if answer ? 'error' then
     return answer;
   end if;
@@ -5098,6 +5190,7 @@ declare
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   hits jsonb;
 begin
+  perform private.require_open();
   perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
   answer := answer || private.count_registration(address);
   hits := answer -> 'hits';
@@ -6745,6 +6838,7 @@ declare
   this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
   taken jsonb;
   sms integer;
+  mails integer;
 begin
   with due as (
     select messages.id from (
@@ -6777,10 +6871,12 @@ begin
   select
     coalesce(jsonb_agg(jsonb_build_object(
       'id', tried.id, 'to', tried.sent_to, 'body', tried.body)), '[]'),
-    count(*) filter (where tried.sent_to like '+%')
-  into taken, sms from tried;
-  insert into private.sms_sent (hour, sent) select this_hour, sms where sms > 0
-  on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + excluded.sent;
+    count(*) filter (where tried.sent_to like '+%'),
+    count(*) filter (where tried.sent_to not like '+%')
+  into taken, sms, mails from tried;
+  insert into private.sms_sent (hour, sent, mail) select this_hour, sms, mails where sms + mails > 0
+  on conflict on constraint sms_sent_pkey do update
+  set sent = sms_sent.sent + excluded.sent, mail = sms_sent.mail + excluded.mail;
   return taken;
 end
 $$;
@@ -21726,6 +21822,27 @@ grant select on private.area_prices to acting;
 create policy "everybody sees the prices of areas" on private.area_prices
   for select to acting using (true);
 
+create table private.area_price_history (
+  area_id text not null,
+  type text not null,
+  kind text not null,
+  month date not null
+    constraint area_price_history_months_begin_on_the_first check (extract(day from month) = 1),
+  listings integer not null,
+  median_price numeric,
+  median_price_per_m2 numeric,
+  primary key (area_id, type, kind, month)
+);
+comment on table private.area_price_history is
+  'What private.area_figures found on the last day of a month, or in this month so far. Never '
+  'purged: it has a row for each month, area, type and kind.';
+create index area_price_history_month_idx on private.area_price_history (month);
+
+alter table private.area_price_history enable row level security;
+grant select on private.area_price_history to acting;
+create policy "everybody sees the prices of areas" on private.area_price_history
+  for select to acting using (true);
+
 -- sql/09_map/4_reads.sql
 
 -- Only the shown location is used, because boxes and clusters by the true one would reveal it.
@@ -21783,7 +21900,9 @@ begin
         'lat', round(cells.lat::numeric, 6),
         'lng', round(cells.lng::numeric, 6),
         'count', round(cells.count / $3),
-        'minPrice', case when $3 = 1 then cells.min_price end,
+        'minPrice', cells.min_price,
+        'sale', json_build_object('minPrice', cells.sale),
+        'rent', json_build_object('minPrice', cells.rent),
         'bbox', json_build_array(cells.west, cells.south,
           trunc(cells.east::text::numeric, 6) + 0.000001,
           trunc(cells.north::text::numeric, 6) + 0.000001)
@@ -21796,7 +21915,12 @@ begin
         avg(search_documents.lat) as lat,
         avg(search_documents.lng) as lng,
         count(*) as count,
-        min(search_documents.price) as min_price,
+        min(search_documents.price) filter (
+          where $3 = 1 and ($1).type is not null) as min_price,
+        min(search_documents.price) filter (
+          where $3 = 1 and search_documents.type = 'SALE') as sale,
+        min(search_documents.price) filter (
+          where $3 = 1 and search_documents.type = 'RENT') as rent,
         min(search_documents.lng) as west,
         min(search_documents.lat) as south,
         max(search_documents.lng) as east,
@@ -21816,7 +21940,7 @@ end
 $$;
 comment on function private.map_clusters is
   'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'minPrice is null then.';
+  'lowest prices are null then.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -21882,19 +22006,26 @@ comment on function private.list_map_listings is
   'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
   'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
 
-create function private.map_area_prices(filters private.search_filters) returns json
+create function private.area_figures(filters private.search_filters, by_kind boolean)
+  returns table (
+    area_id text, type text, kind text, listings bigint, median_price numeric,
+    median_price_per_m2 numeric
+  )
   language plpgsql stable
   security definer -- reads the documents of all listings
   set search_path = ''
 as $$
-declare
-  items json;
 begin
-  execute format($sql$
-    with figures as (
+  return query execute format($sql$
+    select figures.area_id, figures.type, figures.kind, figures.listings,
+      case when figures.is_shown then round(figures.median::numeric, 3) end,
+      case when figures.is_shown then round(figures.median_m2::numeric, 3) end
+    from (
       select
         search_documents.area_id,
-        count(*) as count,
+        search_documents.type,
+        %s as kind,
+        count(*) as listings,
         count(search_documents.price) >= 5 and count(distinct identities.account_id)
           filter (where search_documents.price is not null) >= 3 as is_shown,
         percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
@@ -21903,23 +22034,51 @@ begin
       from private.search_documents
       join public.identities on identities.id = search_documents.owner_identity_id
       where %s
-      group by search_documents.area_id
-    )
+      group by 1, 2, 3
+    ) as figures
+    $sql$, case when by_kind then 'search_documents.kind' else 'null::text' end,
+    (private.search_conditions(null, filters)).conditions) using filters;
+end
+$$;
+comment on function private.area_figures is
+  'Listings and medians by area and type, and by kind if it is asked for; no median for fewer than '
+  '5 prices or 3 accounts.';
+
+create function private.map_area_prices(filters private.search_filters) returns json
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
     select json_agg(json_build_object(
-      'areaId', areas.id,
-      'governorateId', areas.governorate_id,
-      'nameAr', areas.name_ar,
-      'nameEn', areas.name_en,
-      'lat', areas.lat,
-      'lng', areas.lng,
-      'count', coalesce(figures.count, 0),
-      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
-      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
-    ) order by areas.position)
-    from public.areas
-    left join figures on figures.area_id = areas.id
-    $sql$, (private.search_conditions(null, filters)).conditions) into items using filters;
-  return items;
+      'areaId', priced.id,
+      'governorateId', priced.governorate_id,
+      'nameAr', priced.name_ar,
+      'nameEn', priced.name_en,
+      'lat', priced.lat,
+      'lng', priced.lng,
+      'count', priced.listings,
+      'medianPrice', priced.price,
+      'medianPricePerM2', priced.price_per_m2,
+      'sale', json_build_object(
+        'medianPrice', priced.sale, 'medianPricePerM2', priced.sale_per_m2),
+      'rent', json_build_object(
+        'medianPrice', priced.rent, 'medianPricePerM2', priced.rent_per_m2)
+    ) order by priced.position)
+    from (
+      select
+        areas.*,
+        coalesce(sum(figures.listings), 0) as listings,
+        max(figures.median_price) filter (where figures.type = filters.type) as price,
+        max(figures.median_price_per_m2) filter (where figures.type = filters.type) as price_per_m2,
+        max(figures.median_price) filter (where figures.type = 'SALE') as sale,
+        max(figures.median_price_per_m2) filter (where figures.type = 'SALE') as sale_per_m2,
+        max(figures.median_price) filter (where figures.type = 'RENT') as rent,
+        max(figures.median_price_per_m2) filter (where figures.type = 'RENT') as rent_per_m2
+      from public.areas
+      left join private.area_figures(filters, false) as figures on figures.area_id = areas.id
+      group by areas.id
+    ) as priced
+  );
 end
 $$;
 
@@ -21943,7 +22102,37 @@ comment on function private.list_map_areas is
   'Facade: for each area the number of listings, median price and median price per m²; no median '
   'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
 
-grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;
+create function private.list_area_price_history(area_id text, type text, kind text) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(given.path,
+      case when given.code is null then 'required' else 'invalid' end)), '[]')
+    from (values
+      ('areaId', 'area', area_id), ('type', 'listing_type', type), ('kind', 'kind', kind)
+    ) as given (path, vocabulary, code)
+    where not private.is_code(given.vocabulary, to_jsonb(given.code))
+  ));
+  return json_build_object('items', (
+    select coalesce(json_agg(json_build_object(
+      'month', to_char(history.month, 'YYYY-MM'),
+      'count', history.listings,
+      'medianPrice', history.median_price,
+      'medianPricePerM2', history.median_price_per_m2
+    ) order by history.month desc), '[]')
+    from private.area_price_history as history
+    where history.area_id = list_area_price_history.area_id
+      and history.type = list_area_price_history.type
+      and history.kind = list_area_price_history.kind
+  ), 'nextCursor', null);
+end
+$$;
+comment on function private.list_area_price_history is
+  'Facade: what listings of a type and kind in an area cost, by month, newest first.';
+
+grant execute on function private.list_map_listings, private.list_map_areas,
+  private.list_area_price_history to anon, authenticated;
 
 -- sql/09_map/7_jobs.sql
 
@@ -21966,7 +22155,30 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
 
-grant execute on function private.refresh_area_prices to backend;
+create function private.keep_area_prices() returns bigint
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
+  kept bigint;
+begin
+  if private.claim_timestamp('area_prices_kept', '1 day') is null then
+    return 0;
+  end if;
+  delete from private.area_price_history where area_price_history.month = this_month;
+  insert into private.area_price_history
+    (month, area_id, type, kind, listings, median_price, median_price_per_m2)
+  select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
+    figures.median_price, figures.median_price_per_m2
+  from private.area_figures(null, true) as figures;
+  get diagnostics kept = row_count;
+  return kept;
+end
+$$;
+comment on function private.keep_area_prices is
+  'Job: once a day replaces the figures of this month in private.area_price_history.';
+
+grant execute on function private.refresh_area_prices, private.keep_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 
@@ -25825,6 +26037,8 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
+  -- In maintenance each is sent by itself, which an administrator may.
+  is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
   return array(
@@ -25836,7 +26050,8 @@ begin
     join public.participants on participants.conversation_id = sent.conversation_id
       and participants.identity_id = accounts.active_identity_id
     join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts)
+    where is_closed is not true
+      and private.may_act(accounts)
       and (required_terms is null or accounts.terms_version = required_terms)
       and private.message_problem('text', sent.body) is null
     for share of accounts skip locked
@@ -26436,6 +26651,12 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
+-- These are for figures by day. Messages are stored in the order of their times, so that a few pages of
+-- an index find those of the last days.
+create index properties_published_idx on public.properties (published_at)
+  where published_at is not null;
+create index messages_created_idx on public.messages using brin (created_at)
+  with (autosummarize = on);
 -- This index allows listings to be counted by an index-only scan.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
@@ -26453,6 +26674,48 @@ create index identities_await_verification_name_idx
   where status = 'pending_verification' or pending_changes is not null;
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification' or pending_changes is not null;
+
+-- sql/11_admin/1_tables_item_claims.sql
+
+create table public.item_claims (
+  item_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  claimed_at timestamptz not null default clock_timestamp()
+);
+comment on table public.item_claims is
+  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
+  'private.purge_claims.';
+comment on column public.item_claims.item_id is
+  'The id of the listing, identity, report, pair or payout.';
+create index item_claims_account_idx on public.item_claims (account_id);
+create index item_claims_claimed_idx on public.item_claims (claimed_at);
+alter table public.item_claims enable row level security;
+revoke all on public.item_claims from anon, authenticated, service_role;
+
+-- sql/11_admin/1_tables_notes.sql
+
+create table public.notes (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  target_type text not null constraint notes_target_is_known check (
+    target_type in ('account', 'identity', 'property', 'report', 'duplicate', 'payout')),
+  target_id uuid not null,
+  by_id uuid not null,
+  body text not null constraint notes_body_form check (
+    char_length(body) between 1 and 1000 and private.is_clean(body)),
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table public.notes is
+  'What administrators note for each other about a person, a listing or a case. A note goes with what '
+  'it is about: a closed identity, a listing or pair that is gone, a report or payout that is '
+  'emptied. Deleted with the account.';
+comment on column public.notes.account_id is 'The account that the note is about.';
+comment on column public.notes.by_id is 'The administrator who wrote it.';
+create index notes_account_idx on public.notes (account_id, created_at, id);
+create index notes_target_idx on public.notes (target_id, created_at, id);
+create index notes_newest_idx on public.notes (created_at, id);
+alter table public.notes enable row level security;
+revoke all on public.notes from anon, authenticated, service_role;
 
 -- sql/11_admin/1_tables_passkeys.sql
 
@@ -26843,13 +27106,32 @@ do $$
 declare
   name text;
 begin
-  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins}'::text[] loop
+  foreach name in array '{accounts,individual_profiles,identities,organisations,properties,duplicates,documents,media,reports,invoices,payments,payment_events,wallet_payouts,audit,admins,notes,item_claims,plans}'::text[] loop
     execute format('grant select on public.%I to administering', name);
     execute format('create policy "administrators see all" on public.%I for select to administering '
       'using ((select private.is_admin()))', name);
   end loop;
 end
 $$;
+grant insert on public.notes to administering;
+create policy "administrators write notes" on public.notes for insert to administering
+  with check ((select private.is_admin()) and by_id = (select private.account_id()));
+grant insert, update, delete on public.item_claims to administering;
+create policy "administrators claim for themselves" on public.item_claims for insert to administering
+  with check ((select private.is_admin()) and account_id = (select private.account_id()));
+create policy "administrators take over what is claimed no longer" on public.item_claims
+  for update to administering
+  using ((select private.is_admin()))
+  with check (account_id = (select private.account_id()));
+create policy "administrators release their own claims" on public.item_claims for delete to administering
+  using ((select private.is_admin()) and account_id = (select private.account_id()));
+grant update (name_ar, name_en, price, interval_days, active_listings, listing_days,
+  photos_per_listing, featured_credits, on_sale) on public.plans to administering;
+create policy "administrators change plans" on public.plans for update to administering
+  using ((select private.is_admin()));
+grant update (value) on private.settings to administering;
+create policy "administrators change settings" on private.settings for update to administering
+  using ((select private.is_admin()));
 
 -- sql/11_admin/2_rules_audit.sql
 
@@ -27192,15 +27474,20 @@ as $$
   )
 $$;
 
+create function private.row_version(shown jsonb) returns integer
+  language sql stable
+  -- Seven digits of a hash are a positive integer.
+  return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
+comment on function private.row_version is 'Changes with what an administrator was shown of a row.';
+
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
   security definer -- reads other people's pages and documents, for an admin
   set search_path = ''
 as $$
-  -- Seven digits of a hash are a positive integer.
-  select ('x' || left(md5(jsonb_build_array(
+  select private.row_version(jsonb_build_array(
     to_jsonb(organisations) - '{verified,active,holds_licence,listed,rating_avg,rating_count,rating_weighed,active_listings_count,median_response_minutes}'::text[],
-    identities.pending_changes, private.document_ids(identity_id))::text), 7))::bit(28)::integer
+    identities.pending_changes, private.document_ids(identity_id)))
   from public.organisations
   join public.identities on identities.id = organisations.identity_id
   where organisations.identity_id = page_version.identity_id
@@ -27468,6 +27755,21 @@ comment on function private.require_reportable is
   'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
   'of a message.';
 
+create function private.listing_fields(property public.properties) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.name, case field.form
+    when 'location' then jsonb_strip_nulls(jsonb_build_object(
+      'lat', property.lat, 'lng', property.lng, 'precision', property.location_precision))
+    when 'number' then to_jsonb(trim_scale(
+      (to_jsonb(property) ->> private.column_of(field.name))::numeric))
+    else to_jsonb(property) -> private.column_of(field.name)
+  end)
+  from private.property_fields() as field
+$$;
+comment on function private.listing_fields is
+  'All fields of a listing by their names, also those that its record hides from others.';
+
 create function private.reported_content(report public.reports) returns jsonb
   language plpgsql stable
   security definer -- reads other people's data, to keep it or show it to administrators
@@ -27479,15 +27781,7 @@ declare
 begin
   case report.target_type
     when 'property' then
-      select jsonb_object_agg(field.name, case field.form
-          when 'location' then jsonb_strip_nulls(jsonb_build_object('lat', properties.lat,
-            'lng', properties.lng, 'precision', properties.location_precision))
-          when 'number' then to_jsonb(trim_scale(
-            (to_jsonb(properties) ->> private.column_of(field.name))::numeric))
-          else to_jsonb(properties) -> private.column_of(field.name) end)
-      into fields
-      from public.properties
-      cross join private.property_fields() as field
+      select private.listing_fields(properties) into fields from public.properties
       where properties.id = report.target_id;
       pictures := private.shown_pictures(report.target_id);
     when 'identity' then
@@ -27983,6 +28277,40 @@ begin
 end
 $$;
 
+-- sql/11_admin/3_records_items.sql
+
+create function private.listing_before(property public.properties) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.key, field.value)
+  from jsonb_each(private.listing_fields(property)) as field
+  where property.pending_changes ? field.key
+$$;
+
+create function private.page_before(identity public.identities) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(field.key, field.value)
+  from public.organisations
+  cross join lateral jsonb_each(jsonb_build_object(
+    'nameAr', organisations.name_ar, 'nameEn', organisations.name_en,
+    'licenceNo', organisations.licence_no, 'licenceExpiresOn', organisations.licence_expires_on
+  )) as field
+  where organisations.identity_id = identity.id and identity.pending_changes ? field.key
+$$;
+
+create function private.decision_reasons() returns json
+  language sql stable set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'code', vocabularies.code,
+    'textAr', vocabularies.text_ar,
+    'textEn', vocabularies.text_en,
+    'kinds', coalesce(string_to_array(vocabularies.note, ', '), '{}')
+  ) order by vocabularies.position), '[]')
+  from public.vocabularies where vocabularies.vocabulary = 'decision_reason'
+$$;
+
 -- sql/11_admin/3_records_passkeys.sql
 
 create function private.passkey_record(passkey private.passkeys) returns json
@@ -28040,6 +28368,241 @@ comment on function private.list_audit is
   'time. 403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;
+
+-- sql/11_admin/4_reads_claims.sql
+
+create function private.claimed_by_json(item_id uuid) returns json
+  language sql stable set search_path = ''
+as $$
+  select json_build_object(
+    'id', item_claims.account_id,
+    'fullName', individual_profiles.full_name,
+    'until', item_claims.claimed_at + interval '15 minutes')
+  from public.item_claims
+  left join public.individual_profiles on individual_profiles.account_id = item_claims.account_id
+  where item_claims.item_id = claimed_by_json.item_id
+    and item_claims.claimed_at > now() - interval '15 minutes'
+$$;
+
+create function private.awaits_decision(item_id uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from public.properties
+    where properties.id = item_id and private.awaits_review(properties)
+    union all
+    select from public.identities
+    where identities.id = item_id and private.awaits_verification(identities)
+    union all
+    select from public.reports where reports.id = item_id and reports.status = 'open'
+    union all
+    select from public.duplicates where duplicates.id = item_id and duplicates.state = 'open'
+    union all
+    select from public.wallet_payouts
+    where wallet_payouts.id = item_id and private.payout_decisions(wallet_payouts) <> '{}'
+  )
+$$;
+
+create function private.last_decision(item_id uuid) returns json
+  language sql stable set search_path = ''
+as $$
+  select entry.record from private.audit_records(array(
+    select audit.id from public.audit
+    where audit.target_id = any (last_decision.item_id || array(
+      select others.id
+      from public.reports
+      join public.reports as others using (target_type, target_id)
+      where reports.id = last_decision.item_id
+    )) and audit.action ~ '^(property[.](approve|reject|suspend|restore|status)|identity[.]status|'
+      'report[.]status|duplicate[.]state|payout[.](paid_out|written_off))$'
+    order by audit.at desc, audit.id desc
+    limit 1
+  )) as entry
+$$;
+comment on function private.last_decision is
+  'The newest entry of the audit trail that decides about the item or, if it is a report, about '
+  'another of the same target.';
+
+-- sql/11_admin/4_reads_days.sql
+
+create function private.stats_by_day(days integer) returns json
+  language plpgsql stable
+  security definer -- counts what everybody does; its caller requires an admin
+  set search_path = ''
+as $$
+declare
+  first_day constant date := (now() at time zone 'Asia/Kuwait')::date - days + 1;
+  begins constant timestamptz := first_day::timestamp at time zone 'Asia/Kuwait';
+begin
+  return (
+    with
+    came as (
+      select (accounts.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.accounts where accounts.created_at >= begins group by 1
+    ),
+    published as (
+      select (properties.published_at at time zone 'Asia/Kuwait')::date as day,
+        count(*) filter (where properties.type = 'SALE') as sale,
+        count(*) filter (where properties.type = 'RENT') as rent,
+        count(*) filter (where properties.type = 'EXCHANGE') as exchange
+      from public.properties where properties.published_at >= begins group by 1
+    ),
+    wrote as (
+      select (messages.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.messages where messages.created_at >= begins group by 1
+    ),
+    asked as (
+      select (leads.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.leads where leads.created_at >= begins group by 1
+    ),
+    paid as (
+      select (payments.captured_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        sum(payments.amount) as amount
+      from public.payments where payments.captured_at >= begins group by 1
+    ),
+    refunded as (
+      select (refunds.settled_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        sum(refunds.amount) as amount
+      from public.refunds where refunds.settled_at >= begins group by 1
+    ),
+    reported as (
+      select (reports.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
+      from public.reports where reports.created_at >= begins group by 1
+    ),
+    decided as (
+      select (reports.decided_at at time zone 'Asia/Kuwait')::date as day, count(*) as number,
+        round((percentile_cont(0.5) within group (
+          order by extract(epoch from reports.decided_at - reports.created_at)) / 3600)::numeric, 1)
+          as median_hours
+      from public.reports where reports.decided_at >= begins group by 1
+    )
+    select coalesce(json_agg(json_build_object(
+      'day', calendar.day,
+      'accounts', coalesce(came.number, 0),
+      'listings', json_build_object('SALE', coalesce(published.sale, 0),
+        'RENT', coalesce(published.rent, 0), 'EXCHANGE', coalesce(published.exchange, 0)),
+      'messages', coalesce(wrote.number, 0),
+      'leads', coalesce(asked.number, 0),
+      'payments', json_build_object(
+        'number', coalesce(paid.number, 0), 'amount', coalesce(paid.amount, 0)),
+      'refunds', json_build_object(
+        'number', coalesce(refunded.number, 0), 'amount', coalesce(refunded.amount, 0)),
+      'reports', json_build_object('made', coalesce(reported.number, 0),
+        'decided', coalesce(decided.number, 0), 'medianHours', decided.median_hours)
+    ) order by calendar.day), '[]')
+    from (select first_day + nth as day from generate_series(0, days - 1) as nth) as calendar
+    left join came using (day)
+    left join published using (day)
+    left join wrote using (day)
+    left join asked using (day)
+    left join paid using (day)
+    left join refunded using (day)
+    left join reported using (day)
+    left join decided using (day)
+  );
+end
+$$;
+comment on function private.stats_by_day is
+  'The figures of the last days in Kuwait, today''s the last. A listing counts when it was first '
+  'published, a payment when it was paid, a refund when it was settled.';
+
+-- sql/11_admin/4_reads_history.sql
+
+create function private.get_user_history(user_id uuid) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  page constant json := private.get_user(user_id);
+  identity_ids constant uuid[] := array(
+    select identities.id from public.identities
+    where identities.account_id = get_user_history.user_id
+  );
+  listing_ids constant uuid[] := array(
+    select properties.id from public.properties
+    where properties.owner_identity_id = any (identity_ids)
+  );
+  report_ids constant uuid[] := array(
+    select reports.id from public.reports where reports.reported_identity_id = any (identity_ids)
+  );
+begin
+  perform private.require_admin();
+  return json_build_object(
+    'user', page -> 'user',
+    'identities', page -> 'identities',
+    'sessions', page -> 'sessions',
+    'listings', page -> 'listings',
+    'newestListings', (
+      select coalesce(json_agg(json_build_object(
+        'id', newest.id, 'refNo', 'KW-' || newest.ref_no, 'identityId', newest.owner_identity_id,
+        'type', newest.type, 'kind', newest.kind, 'titleAr', newest.title_ar,
+        'price', newest.price, 'status', newest.status, 'statusReason', newest.status_reason,
+        'createdAt', newest.created_at, 'publishedAt', newest.published_at
+      ) order by newest.created_at desc, newest.id desc), '[]')
+      from (
+        select properties.* from public.properties where properties.id = any (listing_ids)
+        order by properties.created_at desc, properties.id desc
+        limit 50
+      ) as newest
+    ),
+    'reports', json_build_object(
+      'made', (
+        select coalesce(json_agg(private.report_record(reports)
+          order by reports.created_at desc, reports.id desc), '[]')
+        from public.reports where reports.id in (
+          select newest.id from public.reports as newest
+          where newest.account_id = get_user_history.user_id
+          order by newest.created_at desc, newest.id desc
+          limit 50
+        )
+      ),
+      'about', (
+        select coalesce(json_agg(private.report_record(reports)
+          order by reports.created_at desc, reports.id desc), '[]')
+        from public.reports where reports.id in (
+          select newest.id from public.reports as newest where newest.id = any (report_ids)
+          order by newest.created_at desc, newest.id desc
+          limit 50
+        )
+      )
+    ),
+    'invoices', (
+      select coalesce(json_agg(private.invoice_record(invoices)
+        order by invoices.issued_at desc, invoices.id desc), '[]')
+      from public.invoices where invoices.id in (
+        select newest.id from public.invoices as newest
+        where newest.account_id = get_user_history.user_id
+        order by newest.issued_at desc, newest.id desc
+        limit 50
+      )
+    ),
+    'audit', (
+      select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
+      from private.audit_records(array(
+        select audit.id from public.audit
+        where audit.target_id = any (user_id || identity_ids || listing_ids || report_ids)
+        order by audit.at desc, audit.id desc
+        limit 50
+      )) as entry
+    ),
+    'notes', (
+      select coalesce(json_agg(private.note_record(notes)
+        order by notes.created_at desc, notes.id desc), '[]')
+      from public.notes where notes.id in (
+        select newest.id from public.notes as newest
+        where newest.account_id = get_user_history.user_id
+        order by newest.created_at desc, newest.id desc
+        limit 50
+      )
+    )
+  );
+end
+$$;
+comment on function private.get_user_history is
+  'Api: For admins: what get_user has, with the newest 50 each of the account''s listings, of reports '
+  'by it and about it, of its invoices with their payments, of entries of the audit trail and of '
+  'notes. 403 admin_only, 404 user_not_found.';
+
+grant execute on function private.get_user_history to authenticated;
 
 -- sql/11_admin/4_reads_moderation.sql
 
@@ -28214,11 +28777,30 @@ begin
       'listing', records.record,
       'of', repeated.record,
       'changes', coalesce(properties.pending_changes, identities.pending_changes),
+      'before', case
+        when properties.pending_changes is not null
+          then coalesce(private.listing_before(properties), '{}')
+        when identities.pending_changes is not null
+          then coalesce(private.page_before(identities), '{}')
+      end,
+      'pictures', case when properties.pending_changes ? 'media' then private.shown_content(
+        jsonb_build_object('pictures', properties.pending_changes -> 'media')) -> 'pictures' end,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports),
       'payout', case when wallet_payouts.id is not null then
-        private.waiting_payout_json(wallet_payouts) end
+        private.waiting_payout_json(wallet_payouts) end,
+      'claimedBy', private.claimed_by_json(requested.id),
+      'notes', (
+        select coalesce(json_agg(private.note_record(notes)
+          order by notes.created_at desc, notes.id desc), '[]')
+        from public.notes where notes.id in (
+          select newest.id from public.notes as newest
+          where newest.target_id = requested.id
+          order by newest.created_at desc, newest.id desc
+          limit 20
+        )
+      )
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.duplicates as pairs on pairs.id = requested.id
@@ -28248,7 +28830,7 @@ create function private.list_moderation(
   target_id uuid default null, report_reason text default null, since timestamptz default null,
   until timestamptz default null, sort text default 'oldest', page_cursor text default null,
   page_size integer default 20
-) returns table (items json, "nextCursor" text)
+) returns table (items json, "nextCursor" text, reasons json)
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -28289,16 +28871,76 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.ordinal), '[]'),
-    private.next_cursor(query, to_jsonb(keys[page_size:]))
+    private.next_cursor(query, to_jsonb(keys[page_size:])),
+    private.decision_reasons()
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions, by time or a shown value. A filter or sort '
-  'that only some kinds have leaves out the others; account_id is the owner or reporter. 403 '
-  'admin_only.';
+  'Api: For admins: the queue with possible decisions and usual reasons, by time or a shown value. A '
+  'filter or sort that only some kinds have leaves out the others; account_id is the owner or '
+  'reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
+
+-- sql/11_admin/4_reads_notes.sql
+
+create function private.note_record(note public.notes) returns json
+  language sql stable
+  return json_build_object(
+    'id', note.id,
+    'targetType', note.target_type,
+    'targetId', note.target_id,
+    'accountId', note.account_id,
+    'by', json_build_object('id', note.by_id, 'fullName', (
+      select individual_profiles.full_name from public.individual_profiles
+      where individual_profiles.account_id = note.by_id
+    )),
+    'text', note.body,
+    'createdAt', note.created_at
+  );
+
+create function private.list_notes(
+  target_type text default null, target_id uuid default null, account_id uuid default null,
+  sort text default 'newest', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  sorts constant jsonb := '{"oldest": ["notes.created_at", "notes.id"]}';
+  filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'target_type', target_type, 'target_id', target_id, 'account_id', account_id));
+  query text := concat_ws(' ', 'list_notes', private.require_admin(), filters, sort);
+  key jsonb := private.cursor_key(query, page_cursor);
+  keys jsonb[];
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    from (values
+      ('targetType', target_type is null or private.is_word('note_target', target_type)),
+      ('sort', private.is_sort(sorts, sort))
+    ) as rule (path, holds)
+    where not holds
+  ));
+  keys := private.sorted_keys($sql$
+    from public.notes
+    where (not $1 ? 'target_type' or notes.target_type = $1 ->> 'target_type')
+      and (not $1 ? 'target_id' or notes.target_id = ($1 ->> 'target_id')::uuid)
+      and (not $1 ? 'account_id' or notes.account_id = ($1 ->> 'account_id')::uuid)
+    $sql$, sorts, sort, filters, key, page_size);
+  return query
+  select
+    coalesce(json_agg(private.note_record(notes) order by listed.ordinal), '[]'),
+    private.next_cursor(query, to_jsonb(keys[page_size:]))
+  from unnest(private.key_ids(keys[:page_size])::uuid[]) with ordinality as listed (id, ordinal)
+  join public.notes on notes.id = listed.id;
+end
+$$;
+comment on function private.list_notes is
+  'Api: For admins: what was noted about a target or an account, newest or oldest first. 403 '
+  'admin_only.';
+
+grant execute on function private.list_notes to authenticated;
 
 -- sql/11_admin/4_reads_passkeys.sql
 
@@ -28487,11 +29129,14 @@ begin
 end
 $$;
 
-create function private.get_admin_stats() returns json
+create function private.get_admin_stats(days integer default 0) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
   perform private.require_admin();
+  if (days between 0 and 90) is not true then
+    perform private.refuse_field('days', 'invalid');
+  end if;
   return json_build_object(
     'users', (
       select json_build_object(
@@ -28531,12 +29176,14 @@ begin
         from public.properties group by properties.status
       ) as counted
     ),
-    'waiting', private.waiting_counts()
+    'waiting', private.waiting_counts(),
+    'byDay', case when days > 0 then private.stats_by_day(days) else '[]' end
   );
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, and the queue. 403 admin_only.';
+  'Api: For admins: counts users, identities and listings by state, the queue, and what happened on '
+  'each of the last days (90 at most). 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
 
@@ -29127,6 +29774,48 @@ create trigger acts_are_carried_out
   before insert on public.admin_acts
   for each row execute function private.carry_out_act();
 
+-- sql/11_admin/5_writes_claims.sql
+
+create function private.claim_moderation(id uuid) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  waits constant boolean := private.awaits_decision(id);
+  decision constant json := private.last_decision(id);
+begin
+  if waits then
+    insert into public.item_claims (item_id, account_id) values (claim_moderation.id, admin_id)
+    on conflict on constraint item_claims_pkey do update
+    set account_id = excluded.account_id, claimed_at = excluded.claimed_at
+    where item_claims.account_id = excluded.account_id
+      or item_claims.claimed_at <= now() - interval '15 minutes';
+  elsif decision is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return json_build_object('id', id, 'waits', waits,
+    'claimedBy', private.claimed_by_json(id), 'lastDecision', decision);
+end
+$$;
+comment on function private.claim_moderation is
+  'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
+  'who does, and what was last decided about it. 403 admin_only, 404 not_found.';
+
+create function private.release_moderation(id uuid) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+begin
+  delete from public.item_claims
+  where item_claims.item_id = release_moderation.id and item_claims.account_id = admin_id;
+end
+$$;
+comment on function private.release_moderation is
+  'Api: For admins: the caller looks at the item no longer. 403 admin_only.';
+
+grant execute on function private.claim_moderation, private.release_moderation to authenticated;
+
 -- sql/11_admin/5_writes_decisions.sql
 
 create function private.lock_to_decide(property_id uuid, seen integer) returns public.properties
@@ -29324,6 +30013,39 @@ $$;
 comment on function private.moderate_duplicate is
   'Carries out a decision about a pair; suspend is about the listing that was published later. '
   'Returns null if there is no such pair.';
+
+-- sql/11_admin/5_writes_exports.sql
+
+create function private.begin_export(list text, filters jsonb) returns void
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  exports bigint;
+begin
+  if list is null or list not in ('users', 'moderation', 'audit', 'payment_events') then
+    perform private.refuse_value('list', list);
+  end if;
+  if list <> 'payment_events' then
+    perform private.require_admin_proof();
+  end if;
+  perform private.lock_ceilings(admin_id);
+  perform private.audit('list.exported', 'list', null, null, null,
+    jsonb_build_object('list', list, 'filters', filters));
+  select count(*) into exports from public.audit
+  where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
+    and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
+  if exports > 3 and list <> 'payment_events' then
+    perform private.raise_alarm('people_exported', admin_id::text,
+      jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));
+  end if;
+end
+$$;
+comment on function private.begin_export is
+  'Facade: for admins: records that a list is exported, with its filters. One with people in it needs a '
+  'proof, and the fourth of these within 24 hours raises an alarm.';
+
+grant execute on function private.begin_export to authenticated;
 
 -- sql/11_admin/5_writes_identities.sql
 
@@ -29763,6 +30485,67 @@ comment on function private.decide_moderation is
   'documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
+
+-- sql/11_admin/5_writes_notes.sql
+
+create function private.lock_noted_account(target_type text, target_id uuid) returns uuid
+  language plpgsql
+  security definer -- locks and reads other people's data, for an admin
+  set search_path = ''
+as $$
+declare
+  kind constant text := case target_type when 'property' then 'listing' else target_type end;
+  about_id constant uuid := private.account_of_target(kind, target_id);
+begin
+  perform from public.accounts
+  where accounts.id = about_id and (accounts.status <> 'deleted' or kind = 'payout')
+  for share;
+  if not found or private.find_target(kind, target_id::text) <> array[target_id] then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return about_id;
+end
+$$;
+comment on function private.lock_noted_account is
+  'Returns whom a note is about. A deletion of the account, which deletes its notes, waits.';
+
+create function private.add_note(target_type text, target_id uuid, note text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  words constant text := nullif(
+    btrim(private.normal_form(note, 'nfc', 1000, 'text'), E' \t\r\n'), '');
+  added public.notes;
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(path, problem, 1, 1000)), '[]')
+    from (values
+      ('targetType', case
+        when target_type is null then 'required'
+        when not private.is_word('note_target', target_type) then 'invalid'
+      end),
+      ('targetId', case when target_id is null then 'required' end),
+      ('text', coalesce(private.length_problem(coalesce(words, left(note, 0)), 1, 1000),
+        case when not private.is_clean(words) then 'invalid' end))
+    ) as rule (path, problem)
+    where problem is not null
+  ));
+  insert into public.notes (account_id, target_type, target_id, by_id, body)
+  values (private.lock_noted_account(target_type, target_id), add_note.target_type,
+    add_note.target_id, admin_id, words)
+  returning * into added;
+  -- The words are not in the audit trail, which keeps everything for good.
+  perform private.audit('note.added', 'note', added.id, null, null,
+    jsonb_build_object('targetType', target_type, 'targetId', target_id));
+  return private.note_record(added);
+end
+$$;
+comment on function private.add_note is
+  'Api: For admins: notes something about an account, identity, property, report, duplicate or '
+  'payout. 403 admin_only, 404 not_found.';
+
+grant execute on function private.add_note to authenticated;
 
 -- sql/11_admin/5_writes_passkeys.sql
 
@@ -30220,6 +31003,161 @@ comment on function private.add_report is
 
 grant execute on function private.add_report to authenticated;
 
+-- sql/11_admin/5_writes_settings.sql
+
+-- A form sends the version that it showed. If the row was changed since, nothing is saved.
+
+create function private.admin_plan_json(plan public.plans) returns jsonb
+  language sql stable
+  return private.plan_record(plan)::jsonb || jsonb_build_object(
+    'onSale', plan.on_sale, 'version', private.row_version(to_jsonb(plan)));
+
+create function private.list_admin_plans() returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.require_admin();
+  return json_build_object('items', (
+    select json_agg(private.admin_plan_json(plans) order by plans.position, plans.code)
+    from public.plans
+  ), 'nextCursor', null);
+end
+$$;
+comment on function private.list_admin_plans is
+  'Api: For admins: all plans, also those that are off sale. 403 admin_only.';
+
+create function private.change_plan(
+  plan_id uuid, version integer, name_ar text default null, name_en text default null,
+  price numeric default null, interval_days integer default null,
+  active_listings integer default null, listing_days integer default null,
+  photos_per_listing integer default null, featured_credits integer default null,
+  on_sale boolean default null
+) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  plan public.plans;
+  changed public.plans;
+  before jsonb;
+  after jsonb;
+begin
+  perform private.require_admin();
+  perform private.require_admin_proof();
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(private.field_problem(path, problem, 2, 120)), '[]')
+    from (values
+      ('nameAr', case when not private.is_name(name_ar)
+        then coalesce(private.length_problem(name_ar, 2, 120), 'invalid') end),
+      ('nameEn', case when not private.is_name(name_en)
+        then coalesce(private.length_problem(name_en, 2, 120), 'invalid') end),
+      ('price', case when price <> round(price, 3) then 'invalid' end)
+    ) as rule (path, problem)
+    where problem is not null
+  ));
+  select * into plan from public.plans where plans.id = plan_id for no key update;
+  if plan.id is null then
+    perform private.refuse(404, 'plan_not_found');
+  elsif private.row_version(to_jsonb(plan)) is distinct from version then
+    perform private.refuse(409, 'version_conflict');
+  end if;
+  changed := plan;
+  changed.name_ar := coalesce(name_ar, plan.name_ar);
+  changed.name_en := coalesce(name_en, plan.name_en);
+  changed.price := coalesce(price, plan.price);
+  changed.interval_days := coalesce(interval_days, plan.interval_days);
+  changed.active_listings := coalesce(active_listings, plan.active_listings);
+  changed.listing_days := coalesce(listing_days, plan.listing_days);
+  changed.photos_per_listing := coalesce(photos_per_listing, plan.photos_per_listing);
+  changed.featured_credits := coalesce(featured_credits, plan.featured_credits);
+  changed.on_sale := coalesce(on_sale, plan.on_sale);
+  select jsonb_object_agg(field.key, field.value),
+    jsonb_object_agg(field.key, to_jsonb(changed) -> field.key)
+  into before, after
+  from jsonb_each(to_jsonb(plan)) as field
+  where field.value <> to_jsonb(changed) -> field.key;
+  if before is not null then
+    perform private.audit('plan.changed', 'plan', plan.id, null,
+      before || jsonb_build_object('code', plan.code), after || jsonb_build_object('code', plan.code));
+    update public.plans
+    set name_ar = changed.name_ar, name_en = changed.name_en, price = changed.price,
+        interval_days = changed.interval_days, active_listings = changed.active_listings,
+        listing_days = changed.listing_days, photos_per_listing = changed.photos_per_listing,
+        featured_credits = changed.featured_credits, on_sale = changed.on_sale
+    where plans.id = plan.id
+    returning * into plan;
+  end if;
+  return private.admin_plan_json(plan);
+end
+$$;
+comment on function private.change_plan is
+  'Facade: for admins: changes what is given of a plan. version is that of the plan that was shown.';
+
+create function private.setting_json(setting private.settings) returns json
+  language sql stable
+  return json_build_object(
+    'name', setting.name, 'value', setting.value::text, 'note', setting.note,
+    'version', private.row_version(setting.value));
+
+create function private.is_for_admins(setting private.settings) returns boolean
+  language sql immutable
+  return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
+comment on function private.is_for_admins is 'The other settings are written by the functions.';
+
+create function private.list_admin_settings() returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.require_admin();
+  return json_build_object('items', (
+    select json_agg(private.setting_json(settings) order by settings.name)
+    from private.settings where private.is_for_admins(settings)
+  ), 'nextCursor', null);
+end
+$$;
+comment on function private.list_admin_settings is
+  'Api: For admins: the settings that admins change, as JSON text. 403 admin_only.';
+
+create function private.change_setting(name text, version integer, value text) returns json
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  setting private.settings;
+begin
+  perform private.require_admin();
+  perform private.require_admin_proof();
+  if pg_input_is_valid(private.bounded(value, 20000, 'value'), 'jsonb') is not true then
+    perform private.refuse_value('value', value);
+  end if;
+  select * into setting from private.settings
+  where settings.name = change_setting.name and private.is_for_admins(settings)
+  for no key update;
+  if setting.name is null then
+    perform private.refuse(404, 'not_found');
+  elsif private.row_version(setting.value) is distinct from version then
+    perform private.refuse(409, 'version_conflict');
+  elsif setting.value <> value::jsonb then
+    perform private.audit('setting.changed', 'setting', null, null,
+      jsonb_build_object('name', setting.name, 'value', setting.value),
+      jsonb_build_object('name', setting.name, 'value', value::jsonb));
+    begin
+      update private.settings set value = change_setting.value::jsonb
+      where settings.name = setting.name
+      returning * into setting;
+    exception when check_violation then
+      perform private.refuse_field('value', 'invalid');
+    end;
+  end if;
+  return private.setting_json(setting);
+end
+$$;
+comment on function private.change_setting is
+  'Facade: for admins: changes a setting. version is that of the value that was shown.';
+
+grant execute on function
+  private.list_admin_plans, private.change_plan, private.list_admin_settings,
+  private.change_setting
+  to authenticated;
+
 -- sql/11_admin/5_writes_users.sql
 
 create function private.decide_account(
@@ -30494,6 +31432,7 @@ begin
     and reports.status <> 'open' and reports.kept is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
+  delete from public.notes where notes.account_id = new.id;
   return null;
 end
 $$;
@@ -30504,6 +31443,40 @@ create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.forget_notes();
+
+create function private.forget_notes_about() returns trigger
+  language plpgsql
+  security definer -- deletes what administrators noted, whoever ends the row
+  set search_path = ''
+as $$
+begin
+  delete from public.notes where notes.target_id = old.id;
+  return null;
+end
+$$;
+comment on function private.forget_notes_about is 'Deletes the notes about a row that ends.';
+
+create trigger identities_take_their_notes
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_notes_about();
+create trigger properties_take_their_notes
+  after delete on public.properties
+  for each row execute function private.forget_notes_about();
+create trigger duplicates_take_their_notes
+  after delete on public.duplicates
+  for each row execute function private.forget_notes_about();
+create trigger reports_take_their_notes
+  after update of kept on public.reports
+  for each row when (old.kept is not null and new.kept is null)
+  execute function private.forget_notes_about();
+create trigger payouts_take_their_notes
+  after update of name, phone, email on public.wallet_payouts
+  for each row when (
+    num_nonnulls(old.name, old.phone, old.email) > 0
+    and num_nonnulls(new.name, new.phone, new.email) = 0
+  )
+  execute function private.forget_notes_about();
 
 -- sql/11_admin/6_events_acts.sql
 
@@ -30654,7 +31627,16 @@ $$;
 comment on function private.empty_reports is
   'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
 
-grant execute on function private.report_waiting_acts, private.empty_reports to backend;
+create function private.purge_claims() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('public.item_claims', 'claimed_at', '15 minutes')
+$$;
+comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
+
+grant execute on function
+  private.report_waiting_acts, private.empty_reports, private.purge_claims
+  to backend;
 
 -- sql/11_admin/9_studio.sql
 
@@ -35850,6 +36832,152 @@ comment on function private.health is 'The state of the database for GET /health
 
 grant execute on function private.health to backend;
 
+-- sql/15_edits/4_reads_figures.sql
+
+-- Nothing here is read whole: a queue is counted up to 10,000, by the index that its job reads.
+
+create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
+  language sql stable security definer set search_path = ''
+as $$
+  select 'pushes', count(*), min(due.at) from (
+    select push_outbox.due_at as at from private.push_outbox
+    where push_outbox.due_at <= now()
+    order by push_outbox.due_at, push_outbox.id limit 10000
+  ) as due
+  union all
+  select 'notification_events', count(*), min(due.at) from (
+    select notification_events.created_at as at from private.notification_events
+    where notification_events.notified_at is null
+    order by notification_events.id limit 10000
+  ) as due
+  union all
+  select 'deferred_notifications', count(*), min(due.at) from (
+    select deferred_notifications.created_at as at from private.deferred_notifications
+    order by deferred_notifications.id limit 10000
+  ) as due
+  union all
+  select 'contact_messages', count(*), min(due.at) from (
+    select contact_messages.created_at as at from private.contact_messages
+    where contact_messages.due_at <= now()
+    order by contact_messages.due_at limit 10000
+  ) as due
+  union all
+  select 'payments', count(*), min(due.at) from (
+    select payments.created_at as at from public.payments
+    where payments.state in ('starting', 'open', 'superseded')
+    order by payments.created_at limit 10000
+  ) as due
+  union all
+  select 'refunds', count(*), min(refunds.created_at) from public.refunds
+  where refunds.state = 'requested'
+  union all
+  select 'deletions', count(*), min(due.at) from (
+    select accounts.delete_at as at from public.accounts
+    where accounts.delete_at <= now()
+    order by coalesce(accounts.delete_at, 'infinity') limit 10000
+  ) as due
+  union all
+  select 'file_moves', count(*), min(due.at) from (
+    select file_moves.created_at as at from private.file_moves
+    where file_moves.due_at <= now()
+    order by file_moves.due_at, file_moves.id limit 10000
+  ) as due
+  union all
+  select 'file_removals', count(*), min(due.at) from (
+    select greatest(media.removal_due_at, media.discarded_at) as at from public.media
+    where media.discarded_at is not null and media.removed_at is null
+      and media.removal_due_at <= now() and not exists (
+        select from public.reports where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+      )
+    order by media.removal_due_at, media.discarded_at limit 1000
+  ) as due
+$$;
+comment on function private.job_queues is 'What waits for a job, and since when the oldest does.';
+
+create function private.moderation_queues()
+  returns table (name text, waiting bigint, since timestamptz)
+  language sql stable security definer set search_path = ''
+as $$
+  select case properties.status when 'pending_review' then 'listing' else 'changes' end,
+    count(*), min(properties.created_at)
+  from public.properties where private.awaits_review(properties) group by 1
+  union all
+  select 'identity', count(*), min(identities.created_at) from public.identities
+  where private.awaits_verification(identities)
+  union all
+  select 'report', count(*), min(reports.created_at) from public.reports
+  where reports.status = 'open'
+  union all
+  select 'duplicate_suspected', count(*), min(duplicates.created_at) from public.duplicates
+  where duplicates.state = 'open'
+  union all
+  select 'wallet_payout', count(*), min(wallet_payouts.created_at) from public.wallet_payouts
+  where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
+$$;
+comment on function private.moderation_queues is 'The kinds of GET /admin/moderation that wait.';
+
+create function private.figures() returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  today constant timestamptz := date_trunc('day', now(), 'Asia/Kuwait');
+begin
+  return json_build_object(
+    'jobsRan', (
+      select extract(epoch from now() - timestamps.at) from private.timestamps
+      where timestamps.name = 'jobs_ran'
+    ),
+    'queues', (
+      select json_agg(json_build_object('name', queues.name, 'waiting', queues.waiting,
+        'age', extract(epoch from now() - queues.since)))
+      from private.job_queues() as queues
+    ),
+    'moderation', (
+      select json_agg(json_build_object('name', queues.name, 'waiting', queues.waiting,
+        'age', extract(epoch from now() - queues.since)))
+      from private.moderation_queues() as queues
+    ),
+    'pushesFailed', (
+      select count(*) filter (where first.attempts > 0 and first.lease is null) from (
+        select push_outbox.attempts, push_outbox.lease from private.push_outbox
+        order by push_outbox.due_at, push_outbox.id limit 10000
+      ) as first
+    ),
+    'sent', (
+      select json_build_object(
+        'sms', coalesce(sum(sms_sent.sent), 0), 'mail', coalesce(sum(sms_sent.mail), 0))
+      from private.sms_sent where sms_sent.hour >= today
+    ),
+    'codes', (
+      select json_build_object(
+        'limit', rates.max, 'used', private.hits_within('code_service', 'all', rates.seconds))
+      from private.rates where rates.rule = 'code_service' and rates.max < 1000000
+    ),
+    'alarms', (
+      select coalesce(json_object_agg(open.kind, open.number), '{}') from (
+        select alarms.kind, count(*) as number from private.alarms
+        where alarms.settled_at is null
+        group by alarms.kind order by alarms.kind limit 100
+      ) as open
+    ),
+    'maintenance', private.setting('maintenance') <> 'null',
+    'readOnly', current_setting('transaction_read_only')::boolean,
+    'bytes', pg_database_size(current_database()),
+    'connections', (select sum(pg_stat_database.numbackends) from pg_stat_database),
+    'connectionLimit', current_setting('max_connections')::integer);
+end
+$$;
+comment on function private.figures is 'What GET /metrics says of the database.';
+
+create function private.replica_lag() returns double precision
+  language sql stable security definer set search_path = ''
+as $$
+  select extract(epoch from clock_timestamp() - private.last_beat())::double precision
+$$;
+comment on function private.replica_lag is 'Seconds that this replica lags; null without a beat.';
+
+grant execute on function private.figures, private.replica_lag to backend;
+
 -- sql/15_edits/7_jobs.sql
 
 create function private.report_missing_rows() returns bigint
@@ -35924,8 +37052,8 @@ do $$
 declare
   -- Policies call these, so policies must not bind them in turn.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
-  -- These lock or count for an account that may be locked or gone, or return why it may not act.
-  of_any_caller constant text[] := '{caller_refusal,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
+  -- These lock or count for an account that may be locked or gone, or say why it, or nobody, may act.
+  of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';
   one record;
@@ -36219,7 +37347,8 @@ insert into private.settings (name, value, note) values
     '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
     'what apps ask before anything else (GET /meta/app); null where nothing is said'),
   ('terms', 'null', 'what people accept: version, url, requiredFrom (the first day on which who has not '
-    'is refused, 14 days ahead); null for nothing. A new version is told to everybody')
+    'is refused, 14 days ahead); null for nothing. A new version is told to everybody'),
+  ('maintenance', 'null', 'null, or what people read, as ar and en, while only administrators get in')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).
@@ -36371,7 +37500,39 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('report_target', 'property', 'إعلان', 'Listing', null, 1),
   ('report_target', 'identity', 'معلن', 'Advertiser', null, 2),
   ('report_target', 'message', 'رسالة', 'Message', null, 3),
-  ('report_target', 'review', 'تقييم', 'Review', null, 4)
+  ('report_target', 'review', 'تقييم', 'Review', null, 4),
+  ('decision_reason', 'pictures', 'الصور غير واضحة أو لا تخص العقار',
+    'The pictures are unclear, or not of the property', 'listing, changes', 1),
+  ('decision_reason', 'contact_in_text', 'يحتوي النص على رقم أو رابط',
+    'The text has a number or a link', 'listing, changes', 2),
+  ('decision_reason', 'incomplete', 'بيانات العقار ناقصة أو غير صحيحة',
+    'Details of the property are missing or wrong', 'listing, changes', 3),
+  ('decision_reason', 'wrong_price', 'السعر غير صحيح', 'The price is wrong',
+    'listing, changes, report', 4),
+  ('decision_reason', 'wrong_place', 'الموقع غير صحيح', 'The place is wrong',
+    'listing, changes, report', 5),
+  ('decision_reason', 'repeated', 'الإعلان مكرر', 'The listing repeats another',
+    'listing, report, duplicate_suspected', 6),
+  ('decision_reason', 'pictures_of_another', 'الصور من إعلان آخر',
+    'The pictures are of another listing', 'listing, changes, report, duplicate_suspected', 7),
+  ('decision_reason', 'not_available', 'العقار لم يعد متاحاً',
+    'The property is available no more', 'report', 8),
+  ('decision_reason', 'offensive', 'محتوى مسيء', 'Offensive content',
+    'listing, changes, report', 9),
+  ('decision_reason', 'fraud', 'احتيال أو تضليل', 'Fraud or deception', 'listing, report', 10),
+  ('decision_reason', 'spam', 'رسائل إزعاج', 'Spam', 'report', 11),
+  ('decision_reason', 'impersonation', 'انتحال شخصية', 'Impersonation', 'identity, report', 12),
+  ('decision_reason', 'paper_unreadable', 'صورة الترخيص غير واضحة',
+    'The licence cannot be read', 'identity', 13),
+  ('decision_reason', 'paper_missing', 'يرجى إرفاق صورة الترخيص', 'The licence is missing',
+    'identity', 14),
+  ('decision_reason', 'paper_encrypted', 'المستند محمي بكلمة مرور، يرجى إرساله بدونها',
+    'The document asks for a password: send it without one', 'identity', 15),
+  ('decision_reason', 'paper_differs', 'البيانات لا تطابق الترخيص',
+    'The details differ from the licence', 'identity', 16),
+  ('decision_reason', 'licence_over', 'الترخيص منتهٍ', 'The licence has ended', 'identity', 17),
+  ('decision_reason', 'nobody_answers', 'لم نتمكن من الوصول إلى صاحب المبلغ',
+    'Nobody answers whom it is owed to', 'wallet_payout', 18)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
@@ -36614,6 +37775,12 @@ values
   ('moderation_kind', 'report', 'بلاغ', 'Report', 4),
   ('moderation_kind', 'wallet_payout', 'رصيد حساب محذوف', 'Money of a deleted account', 5),
   ('moderation_kind', 'duplicate_suspected', 'إعلان مكرر محتمل', 'Suspected duplicate', 6),
+  ('note_target', 'account', 'حساب', 'Account', 1),
+  ('note_target', 'identity', 'هوية', 'Identity', 2),
+  ('note_target', 'property', 'إعلان', 'Listing', 3),
+  ('note_target', 'report', 'بلاغ', 'Report', 4),
+  ('note_target', 'duplicate', 'إعلان مكرر محتمل', 'Suspected duplicate', 5),
+  ('note_target', 'payout', 'مبلغ مستحق', 'Money to be paid out', 6),
   ('moderation_decision', 'approve', 'اعتماد', 'Approve', 1),
   ('moderation_decision', 'reject', 'رفض', 'Reject', 2),
   ('moderation_decision', 'suspend', 'إيقاف', 'Suspend', 3),

@@ -38,7 +38,11 @@ describe('ADM-26 a person on one page', () => {
     await topUpInvoice(stranger)
     await admin.post(`/admin/moderation/${about}/decide`, { decision: 'uphold', reason })
     await identityOf(admin, office, 'suspended')
-    await admin.post('/admin/notes', { targetType: 'identity', targetId: office, text: 'راجعنا الرخصة' })
+    await admin.post('/admin/notes', {
+      targetType: 'identity',
+      targetId: office,
+      text: 'راجعنا الرخصة',
+    })
     await admin.post('/admin/notes', { targetType: 'property', targetId: theirs, text: 'أخرى' })
 
     const { status, body } = await historyOf(person.id)
@@ -57,7 +61,9 @@ describe('ADM-26 a person on one page', () => {
     ])
     expect([ids(body.reports.made), ids(body.reports.about)]).toEqual([[made], [about]])
     expect(body.reports.about[0].status).toBe('upheld')
-    const acts = body.audit.map(({ action, targetId }: Record<string, string>) => [action, targetId])
+    const acts = body.audit.map((
+      { action, targetId }: Record<string, string>,
+    ) => [action, targetId])
     expect(acts).toEqual([
       ['identity.status', office],
       ['property.suspend', live],

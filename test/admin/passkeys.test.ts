@@ -112,10 +112,12 @@ describe('ADM-30 passkeys of an administrator', { shuffle: false }, () => {
     const { session_id: session } = JSON.parse(
       Buffer.from(admin.accessToken.split('.')[1]!, 'base64url').toString(),
     )
-    await expect(database().query(
-      `select private.save_proof($1, $2, 'password', 'aa', true)`,
-      [admin.id, session],
-    )).rejects.toMatchObject({ message: 'passkey_required' })
+    await expect(
+      database().query(
+        `select private.save_proof($1, $2, 'password', 'aa', true)`,
+        [admin.id, session],
+      ),
+    ).rejects.toMatchObject({ message: 'passkey_required' })
   })
 
   test('nor does a proof by a password from before, for any act', async () => {
@@ -182,7 +184,9 @@ describe('ADM-30 passkeys of an administrator', { shuffle: false }, () => {
 
   test('all of it is in the audit trail, and every administrator is told', async () => {
     const reader = await signUpAdmin()
-    const actions = (await auditOf(reader, admin.id)).map(({ action, actor }) => [action, actor?.id])
+    const actions = (await auditOf(reader, admin.id)).map((
+      { action, actor },
+    ) => [action, actor?.id])
     expect(actions.filter(([action]) => action.startsWith('passkey.')).toReversed()).toEqual(
       ['added', 'added', 'removed', 'removed'].map((what) => [`passkey.${what}`, admin.id]),
     )
@@ -302,7 +306,9 @@ describe('ADM-31 what a passkey has signed', () => {
     const { body: here } = await by.post('/auth/sudo/options')
     const elsewhere = browser(await signIn(admin.identifier, admin.password))
     await elsewhere.post('/auth/sudo/options')
-    expect(await elsewhere.post('/auth/sudo', { assertion: passkey.get(here) })).toMatchObject(wrong)
+    expect(await elsewhere.post('/auth/sudo', { assertion: passkey.get(here) })).toMatchObject(
+      wrong,
+    )
     const { body: { challenge } } = await browser(admin, await proofBy(admin, passkey))
       .post('/auth/passkeys/options')
     const { body: proving } = await by.post('/auth/sudo/options')
@@ -484,7 +490,9 @@ describe('ADM-30 up to five, and whose they are', () => {
       .toMatchObject(adminOnly)
     expect(await by.delete(`/auth/passkeys/${unknownId}`)).toMatchObject(adminOnly)
     expect(await by.post('/auth/sudo/options')).toMatchObject(adminOnly)
-    expect(await by.post('/auth/sudo', { assertion: passkey.get(options) })).toMatchObject(adminOnly)
+    expect(await by.post('/auth/sudo', { assertion: passkey.get(options) })).toMatchObject(
+      adminOnly,
+    )
     const admin = await adminWith(passkey)
     await demote(admin)
     expect(await rowsOf(admin)).toEqual([])
@@ -518,8 +526,11 @@ describe('ADM-30 up to five, and whose they are', () => {
       after: { act: row.id },
     })
     const told = async () => (await notificationsOf(reader)).map(({ bodyEn }) => String(bodyEn))
-    await waitUntil('every administrator is told', async () =>
-      (await told()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')))
+    await waitUntil(
+      'every administrator is told',
+      async () =>
+        (await told()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
+    )
     // Once, not by the alarm as well.
     expect(await told()).not.toContain('passkeys_removed')
     const again = { act: 'remove_passkeys', target: reader.id, reason: why }

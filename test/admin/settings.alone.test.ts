@@ -49,7 +49,12 @@ describe('ADM-29 two change one setting', () => {
     const now = await settingOf('seller')
     expect([now.version, JSON.parse(now.value).nameAr]).toEqual([saved.body.version, 'سوق الديرة'])
 
-    await edit('private.settings', 'seller', { value: JSON.stringify(seller('من الاستوديو')) }, 'name')
+    await edit(
+      'private.settings',
+      'seller',
+      { value: JSON.stringify(seller('من الاستوديو')) },
+      'name',
+    )
     expect(await set('seller', now.version, seller('سوق آخر'))).toMatchObject(conflict)
     const { version } = await settingOf('seller')
     const answers = await Promise.all([
@@ -58,7 +63,9 @@ describe('ADM-29 two change one setting', () => {
     ])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
 
-    const { body } = await admin.get(`/admin/audit?actorId=${admin.id}&action=setting.changed&sort=oldest`)
+    const { body } = await admin.get(
+      `/admin/audit?actorId=${admin.id}&action=setting.changed&sort=oldest`,
+    )
     expect(body.items[0]).toMatchObject({
       targetType: 'setting',
       before: { name: 'seller', value: JSON.parse(before) },
@@ -149,14 +156,16 @@ describe('ADM-29 two change one plan', () => {
   test('what a plan cannot be is refused by the name of its field', async () => {
     const id = await newPlan()
     const { version } = await planOf(id)
-    for (const [name, value] of [
-      ['price', -1],
-      ['price', 1.0005],
-      ['intervalDays', 0],
-      ['photosPerListing', 41],
-      ['nameAr', ' '],
-      ['nameEn', 'a\u0007b'],
-    ] as const) {
+    for (
+      const [name, value] of [
+        ['price', -1],
+        ['price', 1.0005],
+        ['intervalDays', 0],
+        ['photosPerListing', 41],
+        ['nameAr', ' '],
+        ['nameEn', 'a\u0007b'],
+      ] as const
+    ) {
       expect(await admin.patch(`/admin/plans/${id}`, { version, [name]: value }), name)
         .toMatchObject(fieldRefusal(422, 'validation_failed', name))
     }

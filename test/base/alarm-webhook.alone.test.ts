@@ -150,7 +150,11 @@ describe.runIf(hasStack)('OPS-07 an alarm at ALARM_WEBHOOK', () => {
   const hostile = '<!channel> [x](https://evil.example) & *b*'
 
   test.each<[string, (body: never) => unknown, string]>([
-    ['slack', ({ text }: { text: string }) => text, '&lt;!channel&gt; [x](https://evil.example) &amp;'],
+    [
+      'slack',
+      ({ text }: { text: string }) => text,
+      '&lt;!channel&gt; [x](https://evil.example) &amp;',
+    ],
     [
       'teams',
       ({ attachments: [{ contentType, content }] }: {

@@ -164,7 +164,8 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
         'file_removals',
       ]
     ) {
-      expect(after.get(`marketplace_queue_waiting{queue="${queue}"}`), queue).toBeGreaterThanOrEqual(0)
+      expect(after.get(`marketplace_queue_waiting{queue="${queue}"}`), queue)
+        .toBeGreaterThanOrEqual(0)
       expect(after.get(`marketplace_queue_age_seconds{queue="${queue}"}`), queue)
         .toBeGreaterThanOrEqual(0)
     }

@@ -68,31 +68,42 @@ async function ownProcess(more: Record<string, string> = {}) {
 }
 
 describe.runIf(hasStack)('OPS-09 the runbook', () => {
-  test.each(allSql.map((sql) => [sql.split('\n')[0]!, sql]))('its SQL runs as it stands: %s', async (_, sql) => {
-    const client = await database().connect()
-    try {
-      await client.query(`begin; set local edits.by = ''`)
-      await client.query(sql)
-    } finally {
-      await client.query('rollback')
-      client.release()
-    }
-  })
+  test.each(allSql.map((sql) => [sql.split('\n')[0]!, sql]))(
+    'its SQL runs as it stands: %s',
+    async (_, sql) => {
+      const client = await database().connect()
+      try {
+        await client.query(`begin; set local edits.by = ''`)
+        await client.query(sql)
+      } finally {
+        await client.query('rollback')
+        client.release()
+      }
+    },
+  )
 
   test('its rules and the dashboard have every figure, and no other', () => {
     const sources = [
-      ...readdirSync(join(root, 'functions/_shared/figures')).map((name) => `_shared/figures/${name}`),
+      ...readdirSync(join(root, 'functions/_shared/figures')).map((name) =>
+        `_shared/figures/${name}`
+      ),
       'api/base.ts',
       'api/http/figures.ts',
       'chat/server/figures.ts',
     ].map((name) => readFileSync(join(root, 'functions', name), 'utf8')).join('\n')
     const names = (text: string, pattern: RegExp) =>
-      new Set([...text.matchAll(pattern)].map(([, name]) => name!.replace(/_(total|bucket|sum|count)$/, '')))
+      new Set(
+        [...text.matchAll(pattern)].map(([, name]) =>
+          name!.replace(/_(total|bucket|sum|count)$/, '')
+        ),
+      )
     const written = names(sources, /'((?:marketplace|http|chat|process)_[a-z_]+)'/g)
     const shown = /((?:marketplace|http|chat|process)_[a-z_]+)(?=[{[)\s]|$)/g
     const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'))
     const expressions: string[] = dashboard.panels
-      .flatMap(({ targets = [] }: { targets?: { expr: string }[] }) => targets.map(({ expr }) => expr))
+      .flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+        targets.map(({ expr }) => expr)
+      )
     expect(expressions.length).toBeGreaterThan(30)
     expect(names(expressions.join('\n'), shown)).toEqual(written)
     const rules = runbook.split('\n## ')[1]!.split('\n').filter((line) => line.startsWith('| `'))
@@ -113,7 +124,10 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
       .toMatchObject({ status: 502, code: 'sms_send_failed' })
     expect((await ask('/auth/register', by(newEmail()))).status).toBe(201)
     expect((await figures())('http_errors_total{code="sms_send_failed"}')).toBe(1)
-    await waitUntil('the alarm is open', async () => (await unsettled('phone_send_failed')).length === 1)
+    await waitUntil(
+      'the alarm is open',
+      async () => (await unsettled('phone_send_failed')).length === 1,
+    )
     const mended = await ownProcess()
     expect((await mended.ask('/auth/register', by(newPhone()))).status).toBe(201)
     await byHand(sqlOf('How it reaches you')[0]!)
@@ -183,8 +197,10 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
     const socket = await ChatSocket.connect(chat.b, gateway.url)
     ends.push(() => socket.close())
     const metricsUrl = `http://127.0.0.1:${gateway.port}/metrics`
-    await waitUntil('it has joined', async () =>
-      (await figuresAt(metricsUrl))('chat_realtime_ready') === 1 && way.heard())
+    await waitUntil(
+      'it has joined',
+      async () => (await figuresAt(metricsUrl))('chat_realtime_ready') === 1 && way.heard(),
+    )
     way.silence()
     expect((await postMessage(chat.a, chat.conversationId)).status).toBe(201)
     await waitUntil('it comes all the same', () => socket.events('conversation_updated').length > 0)
@@ -204,7 +220,7 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
       reason,
     })
     expect(suspended.status).toBe(200)
-    const [remove, look] = sqlOf('An administrator\'s account leaked')
+    const [remove, look] = sqlOf("An administrator's account leaked")
       .map((sql) => sql.replaceAll('5000 0021', phone))
     const { rows } = await database().query(look!)
     expect(rows).toContainEqual(expect.objectContaining({ target_id: victim.id, reason }))

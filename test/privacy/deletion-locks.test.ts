@@ -155,7 +155,9 @@ describe('ADM-10 a row of admin_acts', () => {
       `select act from public.admin_act_kinds where target in ('account', 'identity', 'listing')`,
     )
     expect(rows.map(({ act }) => act).toSorted())
-      .toEqual([...Object.keys(acts), 'delete_account', 'open_payout', 'remove_passkeys'].toSorted())
+      .toEqual(
+        [...Object.keys(acts), 'delete_account', 'open_payout', 'remove_passkeys'].toSorted(),
+      )
   })
 })
 

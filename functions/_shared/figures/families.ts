@@ -69,7 +69,10 @@ export class Counter {
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export class Histogram {
-  private readonly series = new Series(() => ({ counts: Array<number>(bounds.length + 1).fill(0), sum: 0 }))
+  private readonly series = new Series(() => ({
+    counts: Array<number>(bounds.length + 1).fill(0),
+    sum: 0,
+  }))
   private readonly name: string
   private readonly help: string
 

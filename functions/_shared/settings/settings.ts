@@ -40,7 +40,8 @@ const declared = {
     is: a.oneOf('production', 'local', 'test'),
   },
   SB_REGION: {
-    about: 'Where it runs, which every line of the log says; a process of its own may be given one.',
+    about:
+      'Where it runs, which every line of the log says; a process of its own may be given one.',
     by: 'platform',
   },
   CODE_SECRET: {
@@ -126,7 +127,8 @@ const declared = {
     off: 'pages in browsers cannot call the API',
   },
   METRICS_TOKEN: {
-    about: 'What `GET /metrics` is read with (`Authorization: Bearer …`): figures for Prometheus of the ' +
+    about:
+      'What `GET /metrics` is read with (`Authorization: Bearer …`): figures for Prometheus of the ' +
       'database, and of a process that stays. Without it there is no such route.',
     secret: true,
   },
@@ -138,7 +140,8 @@ const declared = {
     off: 'alarms reach administrators in the app and by its pushes alone',
   },
   ALARM_WEBHOOK_FORMAT: {
-    about: '`json` (Standard Webhooks: `alarm.raised` with kind, subject and details), `slack` or `teams` (a ' +
+    about:
+      '`json` (Standard Webhooks: `alarm.raised` with kind, subject and details), `slack` or `teams` (a ' +
       'line of text for an incoming webhook or a workflow).',
     default: 'json',
     is: a.oneOf('json', 'slack', 'teams'),

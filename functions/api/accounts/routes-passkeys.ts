@@ -69,16 +69,19 @@ const remove = route({
 export const passkeys = area()
   .openapi(options, async (c) => {
     const { accountId, name, displayName, challenge, rpId, passkeys } = await begin(c, true)
-    return send(c, JSON.stringify({
-      challenge,
-      rp: { id: rpId, name: rpId },
-      user: { id: userHandle(accountId), name, displayName },
-      pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
-      timeout,
-      attestation: 'none',
-      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-      excludeCredentials: passkeys,
-    }))
+    return send(
+      c,
+      JSON.stringify({
+        challenge,
+        rp: { id: rpId, name: rpId },
+        user: { id: userHandle(accountId), name, displayName },
+        pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+        timeout,
+        attestation: 'none',
+        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+        excludeCredentials: passkeys,
+      }),
+    )
   })
   .openapi(add, async (c) => {
     const { attestation, name } = c.req.valid('json')

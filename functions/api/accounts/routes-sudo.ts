@@ -96,11 +96,14 @@ export const sudo = area()
   })
   .openapi(options, async (c) => {
     const { challenge, rpId, passkeys } = await begin(c, false)
-    return send(c, JSON.stringify({
-      challenge,
-      rpId,
-      timeout,
-      userVerification: 'required',
-      allowCredentials: passkeys,
-    }))
+    return send(
+      c,
+      JSON.stringify({
+        challenge,
+        rpId,
+        timeout,
+        userVerification: 'required',
+        allowCredentials: passkeys,
+      }),
+    )
   })

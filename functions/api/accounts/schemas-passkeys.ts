@@ -48,7 +48,9 @@ export const PasskeyName = visible(50).check(upTo(50)).min(1).openapi({
 export const Passkey = z
   .object({
     id: z.uuid(),
-    name: z.string().nullable().describe('As it was called when it was added; null without a name.'),
+    name: z.string().nullable().describe(
+      'As it was called when it was added; null without a name.',
+    ),
     rpId: z.string().describe('The host whose pages it serves.').openapi({
       example: 'desk.your.site',
     }),

@@ -74,7 +74,9 @@ export async function sendList<Query extends { cursor?: string; limit: number }>
 
 function valueAt(value: unknown, [key, ...rest]: string[]): unknown {
   if (key === undefined || value === null || value === undefined) return value
-  if (Array.isArray(value)) return value.map((one) => textOf(valueAt(one, [key, ...rest]))).join(', ')
+  if (Array.isArray(value)) {
+    return value.map((one) => textOf(valueAt(one, [key, ...rest]))).join(', ')
+  }
   return valueAt((value as Record<string, unknown>)[key], rest)
 }
 

@@ -179,7 +179,8 @@ const moderation = route({
   description:
     'Listings that await publishing, changes of published listings, companies and offices that ' +
     'await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or ' +
-    'sort that only one kind has, such as `listingType` or `price`, leaves out the others. ' + asCsv,
+    'sort that only one kind has, such as `listingType` or `price`, leaves out the others. ' +
+    asCsv,
   request: { query: ModerationQuery },
   responses: { 200: jsonOrCsv(ModerationPage, 'A page of items.') },
 })

@@ -27,9 +27,11 @@ const about = {
   notKinds: 'Of none of these kinds, also where `kinds` has them.',
   notGovernorateIds: 'In none of these governorates, also where `governorateIds` has them.',
   notAreaIds: 'In none of these areas, also where `areaIds` has them.',
-  priceMin: 'At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
+  priceMin:
+    'At least this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
     'without a price are left out.',
-  priceMax: 'At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
+  priceMax:
+    'At most this price, in dinars, a rent or a price of sale where no `type` is given. Listings ' +
     'without a price are left out.',
   areaM2Min: 'At least this area in square metres: the plot, or else the built area.',
   areaM2Max: 'At most this area in square metres: the plot, or else the built area.',
