@@ -4337,9 +4337,11 @@ export interface components {
             nextCursor: string | null;
             /** @description Usual reasons, in their order; rows that administrators change. */
             reasons: {
+                /** @description Its name in the table of reasons. */
                 code: string;
                 /** @description To be sent as `reason`, which people read. */
                 textAr: string;
+                /** @description The same in English. */
                 textEn: string;
                 /** @description What it is usual for. */
                 kinds: ("listing" | "changes" | "identity" | "report" | "duplicate_suspected" | "wallet_payout")[];
@@ -4784,6 +4786,7 @@ export interface components {
                 /** @description As the person writes it; null until it is given. */
                 fullName: string | null;
             };
+            /** @description Read by administrators alone. */
             text: string;
             /** Format: date-time */
             createdAt: string;
@@ -4917,6 +4920,7 @@ export interface components {
                 leads: number;
                 /** @description What was paid at providers. */
                 payments: {
+                    /** @description How many there were. */
                     number: number;
                     /**
                      * Format: double
@@ -4927,6 +4931,7 @@ export interface components {
                 };
                 /** @description What was given back, to wallets and sources. */
                 refunds: {
+                    /** @description How many there were. */
                     number: number;
                     /**
                      * Format: double
@@ -4937,7 +4942,9 @@ export interface components {
                 };
                 /** @description Reports. */
                 reports: {
+                    /** @description Made that day. */
                     made: number;
+                    /** @description Decided that day. */
                     decided: number;
                     /**
                      * Format: double
@@ -5020,7 +5027,10 @@ export interface components {
                  * @example 650
                  */
                 price: number | null;
-                /** @enum {string} */
+                /**
+                 * @description Where it stands in its life.
+                 * @enum {string}
+                 */
                 status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
                 /** @description Why it was rejected or suspended; else null. */
                 statusReason: string | null;
@@ -5278,7 +5288,10 @@ export interface components {
         };
         /** @description A setting of the service. */
         Setting: {
-            /** @example review_listings */
+            /**
+             * @description Its name.
+             * @example review_listings
+             */
             name: string;
             /**
              * @description As JSON.
@@ -9125,11 +9138,17 @@ export interface components {
              * @example 650
              */
             price?: number;
+            /** @description How many days one payment lasts. */
             intervalDays?: number;
+            /** @description How many listings can be active at a time. */
             activeListings?: number;
+            /** @description How many days a listing lives once published. */
             listingDays?: number;
+            /** @description How many pictures a listing can have. */
             photosPerListing?: number;
+            /** @description How many featured listings come with each interval. */
             featuredCredits?: number;
+            /** @description Whether it can be bought and renewed. */
             onSale?: boolean;
         };
         ChangeSettingBody: {

@@ -42,7 +42,8 @@ test('ADM-27 what happened counts on its day in Kuwait', async () => {
   )
   const early = new Date(midnight.getTime() + 1_800_000)
   const late = new Date(midnight.getTime() - 1_800_000)
-  const of = async (one: string) => (await figures(90)).find((each: Figures) => each.day === one)
+  const of = async (one: string) =>
+    (await figures(90)).find(({ day }: { day: string }) => day === one)
   const before = { [eve]: await of(eve), [day]: await of(day) }
 
   const [owner, reader] = await Promise.all([signUp(), signUp()])

@@ -35,6 +35,7 @@ export const ofFavorites: Same<
   | 'rate_limited'
   | 'internal'
   | 'service_unavailable'
+  | 'maintenance'
   | 'timeout'
   | 'connection'
   | 'session_changed'
@@ -78,6 +79,7 @@ export function textOf(error: RouteError<'get', '/plans'>): string {
       return 'wrong'
     case 'rate_limited':
     case 'service_unavailable':
+    case 'maintenance':
     case 'timeout':
     case 'internal':
       return 'later'

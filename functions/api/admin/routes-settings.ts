@@ -35,8 +35,10 @@ const plans = route({
   responses: { 200: json(pageOf('AdminPlanPage', AdminPlan), 'All plans.') },
 })
 
+const was = AdminPlan.shape
 const name = visible(120).check(upTo(120)).min(2).optional()
-const number = (min: number, max: number) => z.int().min(min).max(max).optional()
+const number = ({ description }: z.ZodType, min: number, max: number) =>
+  z.int().min(min).max(max).optional().describe(description!)
 
 const changePlan = route({
   ...changes,
@@ -53,19 +55,19 @@ const changePlan = route({
       nameAr: name,
       nameEn: name,
       price: Money.min(0).max(99_999_999_999.999).optional(),
-      intervalDays: number(1, 3660),
-      activeListings: number(0, 1_000_000),
-      listingDays: number(1, 3660),
-      photosPerListing: number(0, 40),
-      featuredCredits: number(0, 1_000_000),
-      onSale: z.boolean().optional(),
+      intervalDays: number(was.intervalDays, 1, 3660),
+      activeListings: number(was.activeListings, 0, 1_000_000),
+      listingDays: number(was.listingDays, 1, 3660),
+      photosPerListing: number(was.photosPerListing, 0, 40),
+      featuredCredits: number(was.featuredCredits, 0, 1_000_000),
+      onSale: was.onSale.optional(),
     })),
   },
   responses: { 200: json(AdminPlan, 'The changed plan.') },
 })
 
 const Setting = z.object({
-  name: z.string().openapi({ example: 'review_listings' }),
+  name: z.string().openapi({ description: 'Its name.', example: 'review_listings' }),
   value: z.string().describe('As JSON.').openapi({ example: 'true' }),
   note: z.string().describe('What it does.'),
   version,

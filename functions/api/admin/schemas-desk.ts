@@ -26,7 +26,7 @@ export const UserHistory = z.object({
     kind,
     titleAr,
     price,
-    status: z.enum(everyStatus),
+    status: z.enum(everyStatus).describe('Where it stands in its life.'),
     statusReason: z.string().nullable().describe('Why it was rejected or suspended; else null.'),
     createdAt,
     publishedAt,

@@ -20,7 +20,7 @@ export const Note = z.object({
   ...NoteTarget.shape,
   accountId: z.uuid().describe('The account that it is about.'),
   by: Administrator.describe('Who wrote it.'),
-  text: z.string(),
+  text: z.string().describe('Read by administrators alone.'),
   createdAt: Time,
 }).openapi('Note', { description: 'What an administrator noted for the others.' })
 

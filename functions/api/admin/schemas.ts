@@ -296,9 +296,9 @@ export const ModerationItem = z
 
 export const ModerationPage = pageFields(ModerationItem).extend({
   reasons: z.array(z.object({
-    code: z.string(),
+    code: z.string().describe('Its name in the table of reasons.'),
     textAr: z.string().describe('To be sent as `reason`, which people read.'),
-    textEn: z.string(),
+    textEn: z.string().describe('The same in English.'),
     kinds: z.array(z.enum(moderationKinds)).describe('What it is usual for.'),
   })).describe('Usual reasons, in their order; rows that administrators change.'),
 }).openapi('ModerationPage', { description: 'A page of what awaits a decision.' })
@@ -362,7 +362,7 @@ export const PaymentEvent = z.object({
 }).openapi('PaymentEvent', { description: 'What a payment provider reported.' })
 
 const moneyOfDay = z.object({
-  number: Count,
+  number: Count.describe('How many there were.'),
   amount: Money.openapi({ description: 'Their sum, in dinars.' }),
 })
 
@@ -398,8 +398,8 @@ export const AdminStats = z
       payments: moneyOfDay.describe('What was paid at providers.'),
       refunds: moneyOfDay.describe('What was given back, to wallets and sources.'),
       reports: z.object({
-        made: Count,
-        decided: Count,
+        made: Count.describe('Made that day.'),
+        decided: Count.describe('Decided that day.'),
         medianHours: z.number().min(0).nullable().describe(
           'How long half of those that were decided that day had waited at most; null: none was.',
         ),
