@@ -14,8 +14,9 @@ const unpacked = /\{([^{}]*)\} = process\.env\b/g
 
 /** Returns the variables that files other than `readers` read, and those declared but never read. */
 export function undeclaredReads(): string[] {
-  const code = files.filter(({ path }) => path.endsWith('.ts') && !readers.includes(path))
-  const elsewhere = code.flatMap(({ path, text }) => {
+  const code = files.filter(({ path }) => path.endsWith('.ts'))
+  const others = code.filter(({ path }) => !readers.includes(path))
+  const elsewhere = others.flatMap(({ path, text }) => {
     const names = reads.flatMap((read) => [...text.matchAll(read)].map(([, name]) => name!))
     const parts = [...text.matchAll(unpacked)].flatMap(([, list]) => list!.split(','))
       .map((part) => part.split(':')[0]!.trim())
