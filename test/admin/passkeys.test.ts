@@ -133,6 +133,11 @@ describe('ADM-30 passkeys of an administrator', { shuffle: false }, () => {
         by.post(`${user}/payout`, { reason }),
         by.post(`/admin/moderation/${unknownId}/decide`, decision),
         by.post(`/admin/invoices/${unknownId}/refund`, { to: 'source', reason }),
+        ...['users', 'moderation', 'audit'].map((list) =>
+          by.get(`/admin/${list}`, { headers: { accept: 'text/csv' } })
+        ),
+        by.patch(`/admin/plans/${unknownId}`, { version: 1 }),
+        by.patch('/admin/settings', { name: 'maintenance', version: 1, value: 'null' }),
         by.post('/auth/passkeys/options'),
         by.post('/auth/passkeys', { attestation }),
         by.delete(`/auth/passkeys/${(await rowsOf(admin))[0].id}`),
