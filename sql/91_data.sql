@@ -312,7 +312,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('decision_reason', 'paper_missing', 'يرجى إرفاق صورة الترخيص', 'The licence is missing',
     'identity', 14),
   ('decision_reason', 'paper_encrypted', 'المستند محمي بكلمة مرور، يرجى إرساله بدونها',
-    'The document asks for a password: send it without one', 'identity', 15),
+    'The document is locked: send it unlocked', 'identity', 15),
   ('decision_reason', 'paper_differs', 'البيانات لا تطابق الترخيص',
     'The details differ from the licence', 'identity', 16),
   ('decision_reason', 'licence_over', 'الترخيص منتهٍ', 'The licence has ended', 'identity', 17),

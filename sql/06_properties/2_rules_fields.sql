@@ -237,7 +237,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields and of report reasons.
+-- Administrators may add codes only to the vocabularies of fields, of report reasons and of
+-- reasons of decisions.
 do $$
 begin
   execute format(
@@ -249,7 +250,7 @@ begin
         select field.vocabulary from private.property_fields() as field
         where field.form in ('code', 'codes', 'conditions', 'expenses')
           and field.vocabulary not in ('area', 'governorate')
-        union select 'report_reason'
+        union values ('report_reason'), ('decision_reason')
       ) as open
     ),
     'Functions know the codes of this vocabulary one by one: no other means anything.');

@@ -13656,7 +13656,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields and of report reasons.
+-- Administrators may add codes only to the vocabularies of fields, of report reasons and of
+-- reasons of decisions.
 do $$
 begin
   execute format(
@@ -13668,7 +13669,7 @@ begin
         select field.vocabulary from private.property_fields() as field
         where field.form in ('code', 'codes', 'conditions', 'expenses')
           and field.vocabulary not in ('area', 'governorate')
-        union select 'report_reason'
+        union values ('report_reason'), ('decision_reason')
       ) as open
     ),
     'Functions know the codes of this vocabulary one by one: no other means anything.');
@@ -37527,7 +37528,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('decision_reason', 'paper_missing', 'يرجى إرفاق صورة الترخيص', 'The licence is missing',
     'identity', 14),
   ('decision_reason', 'paper_encrypted', 'المستند محمي بكلمة مرور، يرجى إرساله بدونها',
-    'The document asks for a password: send it without one', 'identity', 15),
+    'The document is locked: send it unlocked', 'identity', 15),
   ('decision_reason', 'paper_differs', 'البيانات لا تطابق الترخيص',
     'The details differ from the licence', 'identity', 16),
   ('decision_reason', 'licence_over', 'الترخيص منتهٍ', 'The licence has ended', 'identity', 17),
