@@ -77,7 +77,7 @@ test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or a
     const sql of [
       'delete from public.admins',
       'delete from public.admins where account_id = $1',
-      'truncate public.admins',
+      'truncate public.admins, private.passkeys',
       'truncate public.admins cascade',
       ...["status = 'suspended'", "status = 'banned'", 'delete_at = now()'].map((change) =>
         `update public.accounts set ${change} where id = $1`

@@ -75,7 +75,8 @@ test('ADM-27 what happened counts on its day in Kuwait', async () => {
     })
     await admin.post(`/admin/moderation/${body.id}/decide`, { decision: 'dismiss' })
     await query(
-      `update public.reports set decided_at = $2, created_at = $2 - make_interval(hours => $3)
+      `update public.reports
+       set decided_at = $2::timestamptz, created_at = $2::timestamptz - make_interval(hours => $3)
        where id = $1`,
       [body.id, early, hours],
     )
