@@ -57,7 +57,7 @@ describe.runIf(hasStack)('OPS-01 every line', () => {
   test('of its alarms and failures too, and a failure is worse', async () => {
     await database().query('alter function api.list_kinds() rename to list_kinds_away')
     try {
-      const reply = await facade.get('/meta/kinds')
+      const reply = await fetch(`${facade.url}/meta/kinds`)
       expect(reply.status).toBe(500)
       const requestId = reply.headers.get('x-request-id')
       const lines = () => linesIn(facade.output()).filter((one) => one.requestId === requestId)

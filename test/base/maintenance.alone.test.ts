@@ -109,7 +109,8 @@ describe.runIf(hasStack)(
       }
       const { identifier } = person
       expectClosed(await guest.post('/auth/password/forgot', { identifier }))
-      const reset = { identifier, code: '123456', newPassword: password }
+      const passwords = { newPassword: password, confirmPassword: password }
+      const reset = { identifier, code: '123456', ...passwords }
       expectClosed(await guest.post('/auth/password/reset', reset))
       const verified = { identifier: newPhone(), code: '123456' }
       expectClosed(await guest.post('/auth/register/verify-otp', verified))

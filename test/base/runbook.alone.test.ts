@@ -10,7 +10,7 @@ import { variable } from '../../local/config/environment.ts'
 import { root } from '../../local/config/settings.ts'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { byHand } from '../admin/studio.ts'
-import { givePhone, insertListing } from '../support/fixtures.ts'
+import { givePhone } from '../support/fixtures.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { database, guest, newEmail, newPhone, projectUrl, signUp } from '../support/client.ts'
@@ -163,14 +163,14 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
 
   test('a slow database: 503, the query names who is in the way, and without it all goes on', async () => {
     const { ask, figures } = await ownProcess()
-    const listing = await insertListing((await signUp()).identityId)
+    const { accessToken: as } = await signUp()
     const inTheWay = new pg.Client(databaseAt(variable('DATABASE_URL')!))
     inTheWay.on('error', () => {})
     await inTheWay.connect()
     ends.push(() => inTheWay.end().catch(() => {}))
     const { rows: [{ pid }] } = await inTheWay.query('select pg_backend_pid() as pid')
     await inTheWay.query('begin; lock table public.properties in access exclusive mode')
-    const asked = ask(`/properties/${listing}`)
+    const asked = ask('/properties/mine', { as })
     await waitUntil('the query names it', async () => {
       const { rows } = await database().query(sqlOf('The database is slow or away')[0]!)
       return rows.some(({ waits_for }) => waits_for.includes(pid)) &&
@@ -182,7 +182,10 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
     expect((await figures())(`http_errors_total{code="${reply.code}"}`)).toBe(1)
     expect((await ask('/health')).database).toBe('ok')
     await database().query('select pg_terminate_backend($1)', [pid])
-    await waitUntil('all goes on', async () => (await ask(`/properties/${listing}`)).status === 200)
+    await waitUntil(
+      'all goes on',
+      async () => (await ask('/properties/mine', { as })).status === 200,
+    )
   })
 
   test('Realtime that is silent: an update comes late and is counted, and the database handed it over', async () => {

@@ -232,7 +232,11 @@ export const closedTables: Record<string, Table> = {
     'insert into private.review_totals (identity_id) values (:identity)',
   ),
   'private.area_prices': closed(null),
-  'private.area_price_history': closed(null),
+  'private.area_price_history': closed(
+    null,
+    `insert into private.area_price_history (area_id, type, kind, month, listings)
+     values ('salmiya', 'SALE', 'villa', '2020-01-01', 1) on conflict do nothing`,
+  ),
   'private.property_cards': closed(ofListing),
   'private.listed_records': closed(ofListing),
   'private.landmarks': closed(null),

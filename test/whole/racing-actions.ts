@@ -252,8 +252,8 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'upholds a report': ({ report }) => [decide(report, 'uphold')],
   'suspends a duplicate': ({ pair }) => [decide(pair, 'suspend')],
   'looks at an item': ({ report }) => [
-    { path: `/admin/moderation/${report}/claim` },
-    { path: `/admin/moderation/${report}/release` },
+    { method: 'POST', path: `/admin/moderation/${report}/claim` },
+    { method: 'POST', path: `/admin/moderation/${report}/release` },
   ],
   'notes something': ({ id, listing }) => [
     note('account', id),

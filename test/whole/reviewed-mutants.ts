@@ -13,6 +13,7 @@ export const survivors: Record<string, string> = {
     'counts public listings of others as well',
   'have_been_in_contact: messages.sender_identity_id = subject_id':
     'decides whether the caller may write a review, which is still their own',
+  'list_admin_settings: private.require_admin()': 'shows settings, none of which is about people',
   'list_my_properties: properties.owner_identity_id = owner_id':
     'lists public listings of others as well',
   'list_reviews: reviews.subject_identity_id = list_reviews.identity_id':
@@ -21,6 +22,8 @@ export const survivors: Record<string, string> = {
     'counts public listings of others as well',
   'make_notification: accounts.id = make_notification.account_id':
     'takes the language of another account for the text of a notification',
+  'release_moderation: private.require_admin()':
+    'ends claims of the caller, and nobody but administrators has any',
   'require_advertiser: identities.id = require_advertiser.identity_id':
     'shows another advertiser, all of whose data is public',
   'require_own_organisation: identities.id = require_own_organisation.identity_id':
