@@ -272,6 +272,7 @@ const saidElsewhere = [
   'identity_type_required',
   'admin_only',
   'proof_required',
+  'passkey_required',
 ]
 /** The facade copies a picture that is sent again; the Data API refuses it. */
 const ofFacade = ['send_message quota_exceeded', 'send_message uploads_full']
