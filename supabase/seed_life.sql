@@ -366,6 +366,15 @@ cross join lateral (
 ) as drawn (level)
 where figures.median_price is not null;
 
+-- What an administrator noted about somebody who was reported.
+insert into public.notes (id, account_id, target_type, target_id, by_id, body, created_at)
+select pg_temp.demo_id('note'), identities.account_id, 'report', reports.id,
+  pg_temp.demo_id('admin'), 'اتصلت به، وسيرسل صورة الرخصة غداً', moment - interval '2 hours'
+from public.reports
+join public.identities on identities.id = reports.reported_identity_id
+order by reports.created_at desc, reports.id
+limit 1;
+
 -- Notifications that triggers have just made get the time of their event.
 update public.notifications set created_at = happened.at
 from (select property_id, max(created_at) as at from public.leads group by 1) as happened

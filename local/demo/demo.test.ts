@@ -317,6 +317,7 @@ describe('what an app shows of it on its first day', () => {
     list_devices: 'an app registers its own',
     list_invoice_refunds: 'nobody in the demo got money back',
     list_my_reports: 'those who report in the demo are others',
+    list_passkeys: 'a device makes its own',
   }
 
   test('every list of the API has something for somebody', async () => {
