@@ -1,6 +1,7 @@
 create function private.note_record(note public.notes) returns json
-  language sql stable
-  return json_build_object(
+  language sql stable set search_path = ''
+as $$
+  select json_build_object(
     'id', note.id,
     'targetType', note.target_type,
     'targetId', note.target_id,
@@ -11,7 +12,8 @@ create function private.note_record(note public.notes) returns json
     )),
     'text', note.body,
     'createdAt', note.created_at
-  );
+  )
+$$;
 
 create function private.list_notes(
   target_type text default null, target_id uuid default null, account_id uuid default null,
