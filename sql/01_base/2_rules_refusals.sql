@@ -75,7 +75,7 @@ comment on function private.refuse_value is 'Refuses a value that does not fit, 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable
   return coalesce(nullif(or_null.value, '""'), 'null');
-comment on function private.or_null is 'The value of a field that null clears: "" is null, too.';
+comment on function private.or_null is 'The value of a field that null clears; "" counts as null.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -90,7 +90,7 @@ begin
 end
 $$;
 comment on function private.given_fields is
-  'The fields that a caller gives: null is an absent field unless it clears one.';
+  'The fields that a caller gives; null counts as absent unless it clears the field.';
 
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,

@@ -40,8 +40,9 @@ create function private.name_order(name text) returns text
   language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
-  'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
-  'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
+  'The key by which names are sorted, in collation C: their plain letters, whose code points are '
+  'in alphabetical order. By the code points of the name itself, and in many collations, آ, أ, إ '
+  'and ا are apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -67,8 +68,8 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has more than blanks and marks, such as diacritics, tatweel and what nobody sees. '
-  'Otherwise it is none; one of other signs alone matches nothing.';
+  'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
+  'it counts as no query; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''

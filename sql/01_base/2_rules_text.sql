@@ -67,14 +67,14 @@ create function private.beginning(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
-  -- flag or part of a syllable in Hangul, Thai or Lao; or whatever follows a joiner, a virama, a
+  -- The second of two characters belongs to the first if it is a mark, a joiner, a skin tone, a tag
+  -- of a flag or part of a syllable in Hangul, Thai or Lao, or if it follows a joiner, a virama, a
   -- sign before numbers or a carriage return.
   joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
     '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
     '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
     '\u200D\uA9C0\uAAF6]';
-  -- The second letter of a flag: the letters before it are an odd number.
+  -- The second letter of a flag: an odd number of flag letters stands before it.
   half_flag constant text :=
     '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
   size integer := most;
@@ -92,7 +92,7 @@ end
 $$;
 comment on function private.beginning is
   'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
-  'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
+  'flag, family or letter with marks is cut, except a grapheme of more than 40 characters.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -194,8 +194,8 @@ create function private.visible(value text) returns text
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
 comment on function private.visible is
-  'A text without the marks that nobody sees: zero-width blanks, soft hyphens, direction marks and '
-  'variation selectors. Phones put them around what is copied.';
+  'A text without invisible marks: zero-width spaces, soft hyphens, direction marks and variation '
+  'selectors. Phones add them to copied text.';
 
 create function private.visible_line(value text, most integer, path text) returns text
   language sql immutable parallel safe
@@ -230,13 +230,13 @@ create function private.bare_phone(typed text) returns text
   return regexp_replace(
     regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
 comment on function private.bare_phone is
-  'A phone without what only separates its digits, and with + for 00.';
+  'A phone number without separators, and with + instead of 00.';
 
 create function private.mobile_prefixes() returns text
   language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
-  'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
+  'The prefixes of Kuwaiti mobile numbers. identifiers.ts has the same (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql immutable set search_path = ''

@@ -87,7 +87,7 @@ as $$
   with due as (
     select alarms.id from private.alarms
     where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
-      -- Whoever is told of that one by the receiver has a receiver that works again.
+      -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
@@ -102,7 +102,7 @@ as $$
   )
   select coalesce(json_agg(json_build_object(
     'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
-    -- The name is the administrator's, for the notification of the others.
+    -- The administrator's name is only for the notification of the other admins.
     'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
     'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
   from taken

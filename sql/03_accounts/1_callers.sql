@@ -109,8 +109,8 @@ begin
 end
 $$;
 comment on function private.require_open is
-  'Raises 503 maintenance while the setting has a text, except for administrators. The facade asks '
-  'it before each call of a person; past it, every counted act does.';
+  'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
+  'calls it before each call of a person; calls past the facade reach it in every counted act.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''

@@ -227,7 +227,7 @@ comment on table private.announced_sign_ins is
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.topic is
-  'Of a repeated sign-in: the topic that the account must still have.';
+  'The topic that the account must still have if the sign-in is a repetition.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);

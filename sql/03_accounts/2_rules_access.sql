@@ -123,7 +123,7 @@ begin
 end
 $$;
 comment on function private.stop_identity is
-  'Notes since when an administrator''s act keeps an identity from acting.';
+  'Records since when an administrator''s act has kept an identity from acting.';
 
 create trigger identities_tell_since_when
   before update of status on public.identities
@@ -146,7 +146,7 @@ begin
 end
 $$;
 comment on function private.stop_identities is
-  'Notes since when an administrator''s act keeps the identities of an account from acting.';
+  'Records since when an administrator''s act has kept the identities of an account from acting.';
 
 create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts

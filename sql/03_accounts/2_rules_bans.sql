@@ -18,7 +18,8 @@ create function private.keep_banned_contacts() returns trigger
 as $$
 begin
   if new.status = 'banned' then
-    -- Whoever registers with somebody else's email must not have it banned, so it has to be proven.
+    -- Only proven contacts are banned. Otherwise somebody could register with another person's
+    -- email and get it banned.
     insert into private.banned_contacts (account_id, value)
     select new.id, contact.value
     from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)

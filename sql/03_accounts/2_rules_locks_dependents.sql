@@ -94,7 +94,7 @@ create trigger accounts_take_what_follows
     and (old.status in ('suspended', 'banned')
       or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
-    or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews begin or cease to count
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is

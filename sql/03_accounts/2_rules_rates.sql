@@ -28,7 +28,7 @@ declare
   logged record;
   rate text;
 begin
-  -- Every write of a person is counted, past the facade, too.
+  -- Writes that bypass the facade are counted too, so maintenance is checked here.
   perform private.require_open();
   if account_id is null then
     perform private.require_account();

@@ -41,7 +41,8 @@ declare
   attempt uuid;
   account uuid;
 begin
-  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+  -- for all other purposes the facade has called require_open as the caller
+  if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
@@ -207,7 +208,8 @@ declare
   counted record;
   code private.codes;
 begin
-  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+  -- for all other purposes the facade has called require_open as the caller
+  if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));

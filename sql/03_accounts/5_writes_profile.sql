@@ -62,7 +62,7 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  -- Null clears the quiet hours; anywhere else it is an absent field.
+  -- Null clears the quiet hours; for other settings it counts as absent.
   fields := jsonb_strip_nulls(fields) || case fields -> 'quietHours' when 'null'
     then '{"quietHours":null}' else '{}' end::jsonb;
   select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;

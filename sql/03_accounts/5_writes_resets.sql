@@ -87,7 +87,8 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- Its devices, which go with the sessions, are locked after what depends on the proof.
+    -- Its devices, which are deleted with the sessions, are locked after the rows that depend on
+    -- the proof.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id

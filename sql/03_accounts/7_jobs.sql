@@ -281,7 +281,7 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with it, the year begins anew.
+    -- If an earlier account was banned with it, the year begins again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash

@@ -15,8 +15,8 @@ begin
 end
 $$;
 comment on function private.office_phone is
-  'A typed number of a page with country code: eight digits, or seven that begin with 18; '
-  'unchanged if it is none. identifiers.ts has the same.';
+  'A phone number as typed for a page, with the country code: eight digits, or seven that begin '
+  'with 18; any other text is unchanged. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''

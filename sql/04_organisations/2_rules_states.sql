@@ -77,8 +77,8 @@ begin
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
-  'its paper in time.';
+  'Whether the licence has expired. If a later date was sent with its paper in time and awaits a '
+  'decision, the licence counts as valid for 7 more days.';
 
 create function private.check_licence() returns trigger
   language plpgsql

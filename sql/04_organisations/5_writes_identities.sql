@@ -97,10 +97,10 @@ begin
       perform private.check_waiting_identities(caller_id);
     end if;
     if changes is distinct from changed.pending_changes then
-      changed.status_reason := null; -- that of an earlier change that was refused
+      changed.status_reason := null; -- the old reason was about an earlier change
     end if;
     changed.pending_changes := changes;
-    -- What was verified stays; an earlier end of the licence needs no verification.
+    -- Verified values stay; an earlier end of the licence needs no verification.
     organisation.name_ar := before.name_ar;
     organisation.name_en := before.name_en;
     organisation.licence_no := before.licence_no;
@@ -145,9 +145,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. Changed names, a changed licence number and a later licence date of '
-  'a verified one wait beside the page (pending_changes) until an admin decides; the old ones sent '
-  'again take them back. An earlier licence date holds at once.';
+  'Changes a company or office. Changed names, a changed licence number and a later licence date '
+  'of a verified one wait beside the page (pending_changes) until an admin decides; sending the '
+  'old ones again withdraws them. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''

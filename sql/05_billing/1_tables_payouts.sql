@@ -28,7 +28,8 @@ comment on column public.wallet_payouts.id is 'Also the id of the refund, if the
 comment on column public.wallet_payouts.state is
   'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
 comment on column public.wallet_payouts.identity_id is
-  'Whose wallet a lifted ban returns it to; null for a part that the provider paid back.';
+  'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
+  'back.';
 comment on column public.wallet_payouts.not_before is
   'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
   'may still be charged back.';

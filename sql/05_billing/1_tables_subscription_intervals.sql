@@ -18,9 +18,10 @@ comment on table public.subscription_intervals is
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
 comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
 comment on column public.subscription_intervals.value is
-  'The part of its invoice''s total (of a gift: of its plan''s price) that went over to this plan '
-  'at the last change; a refund takes its share of it. Null before a change.';
-comment on column public.subscription_intervals.seconds is 'The time that the value became.';
+  'The part of its invoice''s total (for a gift, of its plan''s price) that was carried over to '
+  'this plan at the last change; a refund takes its share of it. Null before a change.';
+comment on column public.subscription_intervals.seconds is
+  'The length of time, in seconds, that the value was worth in this plan.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);

@@ -29,7 +29,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether an administrator''s act ends the plan: a ban, or anything that has lasted 180 days.';
+  'Whether an administrator''s act ends the plan: a ban, or any other one that has lasted 180 '
+  'days.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -45,7 +46,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- the next one counts from the end of the active one on
+  order by subscriptions.status -- active comes first: the next one counts from its end
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -64,8 +65,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan is another that is dearer by the day or has more of any quota. Any other waits for '
-  'the end.';
+  'Whether a plan begins at once: it is a different one that costs more per day or has more of '
+  'any quota. Any other waits for the end of the current one.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -80,8 +81,8 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan is now dearer by the day, or gives less of anything, than with the terms at which '
-  'it was bought, so that it is not renewed by itself.';
+  'Whether a plan now costs more per day, or gives less of anything, than with the terms at which '
+  'it was bought. Then it is not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql

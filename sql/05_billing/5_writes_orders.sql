@@ -61,8 +61,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. One that is neither dearer '
-  'by the day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. One that neither costs '
+  'more per day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void

@@ -248,7 +248,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Returns to the wallets of an account that is not banned any more what was not paid meanwhile.';
+  'Once an account is no longer banned, returns to its wallets what has not been paid out.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql

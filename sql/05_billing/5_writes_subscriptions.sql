@@ -49,8 +49,8 @@ begin
 end
 $$;
 comment on function private.settle_plan is
-  'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
-  'it where none is active.';
+  'Ends plans whose time is over. The next plan moves to the end of the active one, which is no '
+  'longer renewed, or begins if none is active.';
 
 create function private.intervals_left(subscription public.subscriptions)
   returns table (id bigint, lasts bigint, remaining numeric)
@@ -81,7 +81,8 @@ create function private.carry_over(
 as $$
 declare
   old_plan public.plans;
-  most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
+  -- a hundred years, so that dates stay in the calendar
+  most constant bigint := 36525 * bigint '86400';
 begin
   select sold.* into old_plan
   from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
@@ -122,7 +123,7 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'What is left of each interval goes over to another plan as time, by what is left of its value.';
+  'Converts what is left of each interval into time of another plan, by its remaining value.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -170,7 +171,7 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- It came in between; the repeated call is refused, or pays into the wallet.
+      -- Another plan was bought meanwhile; the repeated call is refused, or pays into the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -189,8 +190,8 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan with the same terms, begins a better plan at once, or puts any other, and '
-  'the same with other terms, behind the current one.';
+  'Extends the same plan with the same terms and begins a better plan at once. Any other, or the '
+  'same with other terms, follows the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -208,7 +209,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where (
       subscriptions.id = end_subscription.subscription_id
-      -- What is paid in advance does not begin for who loses the plan.
+      -- A plan that was paid in advance does not begin if the owner loses the plan.
       or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
         and private.loses_plan(owner_id)
     )
@@ -247,7 +248,7 @@ begin
   update public.subscription_intervals set taken_back_at = now()
   where subscription_intervals.id = own.id;
   if rest is null or rest = interval '0' then
-    return; -- it is over, or its plan has ended
+    return; -- the interval is over, or its plan has ended
   elsif subscription.ends_at - rest
     <= greatest(private.plan_clock(subscription.identity_id), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');

@@ -157,13 +157,13 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Says that a plan ends, or, where it was to be renewed, that it will not be.';
+  'Notifies the owner that a plan ends or, if it was to be renewed, that it will not be.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    with due as materialized ( -- few, so that the functions below are called for few
+    with due as materialized ( -- few rows, so that the functions below are called rarely
       select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -188,9 +188,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners who are in order seven days before a plan ends, and issues a renewal''s '
-  'invoice if needed. If a renewal would be worse, it says so then and stops the renewal; 30 days '
-  'before, if the plan is not sold any more.';
+  'Job: seven days before a plan ends, notifies its owner, if in order, and issues a renewal''s '
+  'invoice if needed. If a renewal would be worse, it says so instead and stops the renewal; if '
+  'the plan is no longer sold, it does so 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''

@@ -192,14 +192,17 @@ comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
   'the owner paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
-  'and is told when it is active again.';
+  'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
+  'told, and are told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
-comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Whether the owner may act; a copied value.';
+comment on column public.properties.owner_type is
+  'A copy of the owner''s type, set by triggers and when the listing is moved.';
+comment on column public.properties.owner_verified is
+  'A copy of whether the owner is verified, set by triggers and when the listing is moved.';
+comment on column public.properties.owner_active is
+  'A copy of whether the owner may act, set by triggers and when the listing is moved.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is

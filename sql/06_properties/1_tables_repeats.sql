@@ -11,7 +11,7 @@ comment on table private.suspensions is
 comment on column private.suspensions.property_id is
   'The listing; it may be gone, because its row is deleted earlier.';
 comment on column private.suspensions.listing is
-  'What listings are compared by (private.compared_fields).';
+  'The values by which listings are compared (private.compared_fields).';
 comment on column private.suspensions.pictures is 'The hashes of its pictures.';
 comment on column private.suspensions.ended_at is
   'When it was restored or deleted; null while it is suspended.';
@@ -28,8 +28,8 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of listings of which one repeats the other, each pair once and each copy with the first. '
-  'Deleted with the listing.';
+  'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
+  'paired with the first only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The one that was published later.';
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';

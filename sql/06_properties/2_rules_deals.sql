@@ -97,8 +97,8 @@ create function private.is_fall(before numeric, price numeric) returns boolean
   language sql immutable
   return coalesce(price between before * 0.5 and before * 0.99, false);
 comment on function private.is_fall is
-  'Whether a price is 1 to 50 percent below another. Less is nothing to tell people of, and more '
-  'is taken for a mistake.';
+  'Whether a price is 1 to 50 percent below another. A smaller fall is not worth a notification, '
+  'and a larger one is taken for a mistake.';
 
 create function private.price_fell_from(property public.properties) returns numeric
   language plpgsql stable
@@ -115,8 +115,8 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present one; null if the present one is no fall from '
-  'it. So a price that rises and falls back has not fallen.';
+  'The lowest price of the 30 days before the present one, if the present one is a fall from it; '
+  'otherwise null. So a price that rises and returns has not fallen.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql

@@ -34,8 +34,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one, and '
-  'is that of a listing without one, too.';
+  'Sets the point that others see. For the precision area, or without a pin, it is the area''s '
+  'point and reveals nothing about the true one.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties

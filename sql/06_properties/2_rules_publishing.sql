@@ -117,7 +117,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin block and building are shown as with an exact one.
+    -- Without a pin, block and building are shown as with an exact one.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(
@@ -127,8 +127,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'What of a change shows less and holds at once, also under review: emptied fields and a coarser '
-  'place.';
+  'The part of a change that shows less, and so applies at once even under review: emptied fields '
+  'and a coarser location.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''

@@ -115,8 +115,8 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and no '
-  'admin has decided about the two. Notes the pair, which an approval decides.';
+  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and '
+  'no admin has decided about the two. Stores the pair, which an approval decides.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''

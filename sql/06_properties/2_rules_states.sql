@@ -79,7 +79,7 @@ begin
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
-      -- One that was active before it had to wait for its approval keeps its time.
+      -- A listing that was active before it went to review keeps its time.
       and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
@@ -126,7 +126,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause; while the owner is stopped, the end of that adds it.
+    -- The end of a pause adds the whole pause. While an administrator's act stops the owner, the
+    -- end of that act adds it.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',

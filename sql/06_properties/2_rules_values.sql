@@ -71,8 +71,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line or text as typed, in NFC, a name in NFKC; or its problem, which is asked of the NFKC '
-  'form, such as a character in a line that hides or reverses text.';
+  'A line or text as typed, in NFC, or a name in NFKC; otherwise its problem, such as a character '
+  'that hides or reverses text. The NFKC form is checked.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric

@@ -77,8 +77,7 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity the owner of all these listings of another one of its account, or of '
-  'none.';
+  'Moves these listings to an active identity of the same account: all of them or none.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''

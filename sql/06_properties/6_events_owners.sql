@@ -139,7 +139,7 @@ begin
 end
 $$;
 comment on function private.check_auctions_of_owner is
-  'Refuses an earlier end of a licence that a live auction, and a day after it, needs.';
+  'Refuses to end a licence before, or within a day after, a live auction of its owner.';
 
 create trigger organisations_licence_lasts_for_auctions
   before update of licence_expires_on on public.organisations

@@ -27,7 +27,8 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      back := back + (property.status = 'active')::integer; -- or it waits for its approval
+      -- a listing that awaits approval is not counted
+      back := back + (property.status = 'active')::integer;
     exception
       when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
     end;

@@ -25,7 +25,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_suspension is 'Keeps in private.suspensions what was suspended.';
+comment on function private.on_suspension is 'Stores a suspended listing in private.suspensions.';
 create trigger properties_are_known_when_suspended
   after update of status on public.properties
   for each row when (new.status <> old.status and 'suspended' in (old.status, new.status))
@@ -40,7 +40,7 @@ begin
 end
 $$;
 comment on function private.forget_suspensions is
-  'Deletes what was kept of suspended listings of a deleted account.';
+  'Deletes the stored copies of suspended listings of a deleted account.';
 create trigger accounts_forget_suspensions
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -65,8 +65,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending '
-  'or deleting one of an open pair leaves nothing to decide.';
+  'An approval, even if the quota then pauses the listing, decides the pairs for which it was in '
+  'review. If one of an open pair is suspended or deleted, nothing is left to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
@@ -90,7 +90,7 @@ begin
 end
 $$;
 comment on function private.queue_duplicate_check is
-  'Queues a listing that is shown, or says something else, to be compared with others.';
+  'Queues a listing that is newly shown, or was changed, to be compared with others.';
 create trigger properties_are_compared
   after update on public.properties
   for each row when (

@@ -68,7 +68,7 @@ as $$
     select moved.id::text
     from public.areas
     cross join lateral private.area_point(areas.id, areas.governorate_id) as point
-    -- Two searches of an index find no row, unless the point of the area has changed.
+    -- If the point of the area has not changed, two index look-ups find no row.
     cross join lateral (
       (
         select properties.id from public.properties
@@ -165,7 +165,7 @@ declare
   property public.properties;
   pictures text[];
 begin
-  -- First, so that what changes from now on is in a row of its own.
+  -- The row is deleted first, so that a change from now on gets a row of its own.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -178,8 +178,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one. A copy is a case with the
-    -- original alone, or a hundred copies would be five thousand cases.
+    -- properties_similar_idx finds those with a price close to this one. A copy is paired with the
+    -- original only, because a hundred copies would make five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -212,7 +212,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Those that are not shown are queued again when they are.
+  -- Listings that are not shown are queued again once they are.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -224,8 +224,8 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one of '
-  'its account goes to review; of two with the same picture admins see a case.';
+  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one '
+  'of its account goes to review; a pair with the same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''

@@ -153,7 +153,7 @@ begin
       substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-      -- In "متر 2 مليون" the 2 is no square.
+      -- In "متر 2 مليون" the 2 belongs to the amount and does not mean square.
       and not (listed.phrase like '% 2' and exists (
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))

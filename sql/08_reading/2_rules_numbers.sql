@@ -108,11 +108,11 @@ declare
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, and a fraction of one or what is below; الف ومية متر is a size.
+    -- Thousands, with a fraction of one or a smaller number; الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- What could be one amount; if that is more, nothing of it is read.
+  -- This could be one amount; if it is longer than what was read, nothing is read.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;

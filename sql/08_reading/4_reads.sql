@@ -80,7 +80,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
 comment on function private.price_scale is
-  'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
+  'The factor that makes an amount a price of this type of listing; null if it is no price.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -137,7 +137,7 @@ begin
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
     ) as is_one) as whole
-    -- What is searched for the rest is searched for few heads, and for the rest of a rest no more.
+    -- The rest is looked up only for the few heads that are listed, and is itself parted only once.
     cross join lateral (select case when whole.is_one or exists (
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))

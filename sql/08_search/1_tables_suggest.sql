@@ -14,7 +14,7 @@ comment on table private.suggestions is
   'listings. Cleaned by private.count_suggestions, which makes it anew.';
 comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
 comment on column private.suggestions.found_by is
-  'The terms, but of three only kind and place, because most have the type in common.';
+  'The terms; of three only kind and place, because most have the type in common.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -34,7 +34,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- What is typed is the beginning of a word, or has one letter wrong.
+-- The typed text is the beginning of a word, or has one letter wrong.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);

@@ -8,7 +8,7 @@ create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- Also without a joined "and" or "with".
+  -- The text is also read without a joined "and" or "with".
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -74,8 +74,9 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says of fields that a listing can leave open: furnished:none, block:5. Of phrases '
-  'inside each other the longest counts, and none behind a negation; of words only those known then.';
+  'What a text says about fields that a listing can leave open, such as furnished:none or '
+  'block:5. The longest of overlapping phrases counts, and none after a negation. Words that are '
+  'added later do not count until it is called again.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -102,7 +103,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
+  -- The terms of the fields that filters find by a term. Rooms have a term for each number up to
+  -- their own.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule

@@ -85,8 +85,8 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. Its maximum is outside (of two neighbours one has what lies on '
-  'their edge), but not at the edge of Kuwait or where the box has no size.';
+  'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
+  'of two boxes is in one of them, except at the edge of Kuwait or if the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -321,5 +321,6 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings, never stricter than private.search_conditions. Of excluded codes: '
-  'those left. are_said: of listings that have it in the field or, where that is open, in their text.';
+  'Terms that preselect listings, never stricter than private.search_conditions; for excluded '
+  'codes, those that remain. are_said: a listing that leaves the field open may say it in its '
+  'text.';

@@ -41,7 +41,7 @@ begin
   if tg_op = 'DELETE' then
     return null;
   end if;
-  if read_field <> 'landmark' then -- of which listings have no term
+  if read_field <> 'landmark' then -- documents have no term for landmarks
     insert into private.search_names (word, term)
     select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
   end if;

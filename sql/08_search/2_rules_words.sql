@@ -109,7 +109,7 @@ begin
 end
 $$;
 comment on function private.alike_words is
-  'What the first four words that are not frequent, nor of a name, can be misspellings of.';
+  'The similar words of the first four words that are neither frequent nor part of a name.';
 
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'

@@ -93,7 +93,8 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null then -- a query in this condition itself would cost others, too
+  -- inside this condition, a subquery would cost the other searches too
+  elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000
       from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative

@@ -82,7 +82,9 @@ begin
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-comment on function private.expected_listings is 'Of a condition, or else of the index ranges.';
+comment on function private.expected_listings is
+  'The planner''s estimate of the listings that meet a condition or, without one, are in the '
+  'index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -231,7 +233,8 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- For words another number of listings than a thousand was read, so only a result of 0 is used.
+    -- With words, other numbers of listings than a thousand are read, so only a result of 0 is
+    -- used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -298,5 +301,6 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order (null: any), with their keys, after a given one and among given '
-  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the ranges.';
+  'The first listings in sort order (null: any), with their keys, after a given one and among '
+  'given ids. among_newest: words that more than about 5,000 listings have are sought only among '
+  'the first 3,000 of the ranges.';

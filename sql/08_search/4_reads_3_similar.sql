@@ -1,5 +1,5 @@
--- Where fewer than five listings fit a query, similar ones follow: what was read from q is let go or
--- widened step by step, until there are five. Filters that were given hold, and so does the type.
+-- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
+-- let go or widened step by step, until there are five. Given filters stay, and so does the type.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -35,7 +35,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'The filters without what a step lets go, or wider; the five nearest areas follow, nearest first.';
+  'The filters of a step, some of them let go or widened; the five nearest areas follow, nearest '
+  'first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -103,8 +104,9 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by what they lack (a word less where one alike stands for it), then by '
-  'areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: words alike.';
+  'The first 30 by step, then by how much they lack (less for a word if a similar one is there), '
+  'then by areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: '
+  'the similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -137,7 +139,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- What is not wanted says nothing of what is.
+    -- Excluded values do not say what is wanted.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -146,7 +148,7 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- Those without any of the words lack the same.
+        -- Listings without any of the words all lack the same, so fewer are needed.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -164,5 +166,6 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings beside those that fit. Steps: -1 every word or one alike (where literal nothing '
-  'else), 0 any of these, 1 no words, then private.wider_filters; of each the first 200.';
+  'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
+  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Each step reads '
+  'the first 200.';

@@ -60,7 +60,7 @@ begin
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- A smaller page also has to find out whether 5 listings fit.
+    -- A smaller page also has to show whether 5 listings fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -85,8 +85,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
-  'fit, the cursor carries the rest of the list, else the last key.';
+  'The ids of a page, those of similar listings as private.similar_listings returns them. If '
+  'fewer than 5 fit, the cursor contains the rest of the list, otherwise the last key.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,

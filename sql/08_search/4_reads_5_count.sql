@@ -97,7 +97,8 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    group by others.filters, rule.comparison = '@>' -- amenities are in no index of the others
+    -- no index has amenities beside the other columns
+    group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
     exit when is_late;
@@ -124,7 +125,8 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. similar: '
-  'count is 0 and private.search finds others. facets: each without its own filter, null if late.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
+  'similar: count is 0 and private.search finds others. facets: each is counted without its own '
+  'filter, and null if the time ran out.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'How names and words of listings begin that differ from what is typed by one letter.';
+  'The beginnings of names and words of listings that differ from what is typed by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -47,7 +47,7 @@ declare
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms of what stands before
+  allowed text[] := '{}'; -- the terms of what is typed before it
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -99,8 +99,8 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'What has a name that begins in one of these forms and fits what was read before it; where no '
-  'suggestion has both, the whole text.';
+  'Suggestions with a name that begins in one of these forms, and that fit what was read before '
+  'it; otherwise the whole text with such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -122,7 +122,8 @@ begin
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- ال of a name that is only begun is no part of it yet.
+      -- search_text keeps ال before fewer than two letters. Here it is removed as well, because the
+      -- name is unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -159,7 +160,7 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that five '
-  'accounts have written. Where nothing begins so, one letter may be wrong.';
+  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that '
+  'five accounts have written. If nothing begins like it, one letter may be wrong.';
 
 grant execute on function private.suggest to anon, authenticated;

@@ -46,7 +46,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. The maximum of a box is outside, so that of bbox is a step further.
+  -- begins at 180° W and 90° S. The maximum of a box is excluded, so bbox ends a step further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(

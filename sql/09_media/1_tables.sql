@@ -103,14 +103,14 @@ comment on column private.upload_sessions.identity_id is
 comment on column private.upload_sessions.expires_at is
   'Seven days after its last upload, 14 after its first at most.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what '
-  'is uploaded to it is refused and does not become a listing without the pictures of before.';
+  'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
+  'further uploads to it are refused and do not become a listing without the earlier pictures.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 create table private.file_moves (
   id bigint generated always as identity primary key,
-  property_id uuid, -- no foreign keys: a job forgets what is gone
+  property_id uuid, -- no foreign keys: a job deletes rows without a target
   identity_id uuid,
   due_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -119,7 +119,7 @@ create table private.file_moves (
 comment on table private.file_moves is
   'Listings and identities that were suspended or restored, until their files are moved. '
   'Cleaned by private.files_to_move.';
-comment on column private.file_moves.due_at is 'When a job next moves files of it.';
+comment on column private.file_moves.due_at is 'When a job next moves its files.';
 create index file_moves_due_idx on private.file_moves (due_at, id);
 alter table private.file_moves enable row level security;
 create policy "nobody but functions of their owner" on private.file_moves using (false);
@@ -137,7 +137,7 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- All identities of the account, because a page may be changed while another identity acts.
+-- This covers all identities of the account, because a page may be changed while another acts.
 create policy "people see and change the pictures of their own identities" on public.media to acting
   using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
@@ -165,8 +165,10 @@ comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
   'How many files without a row, over an hour old, the current scan was the first to find.';
-comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
+comment on column private.media_scans.last_files_without_row is
+  'The result of the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is
+  'The result of the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,

@@ -26,7 +26,7 @@ comment on table public.documents is
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'A PDF that is encrypted. It opens without a password if only its owner has one.';
+  'Whether it is an encrypted PDF. It opens without a password if only its owner has one.';
 comment on column public.documents.kept_until is
   '180 days from the upload or the closing of the identity, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';

@@ -17,7 +17,7 @@ begin
   used := (
     select count(*) from public.media
     where media.identity_id = picture_allowance.identity_id
-      -- Pictures of messages stay for ever, so that older ones must not use it up.
+      -- Pictures of messages stay for ever, so older ones are not counted.
       and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end

@@ -1,6 +1,5 @@
 -- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
--- the order in pending_changes as `media`, the pictures as pending. What is taken away is gone at
--- once.
+-- the order in pending_changes as `media`, the pictures as pending. Removals apply at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -79,7 +78,8 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores for approval what shows more.';
+  'Changes the pictures at once or, for a moderated listing, stores a change that shows more for '
+  'approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql

@@ -62,7 +62,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- Of a moderated listing nothing moves; the order that awaits approval has the position.
+  -- The pictures of a moderated listing keep their positions; the order that awaits approval has
+  -- the new one.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(

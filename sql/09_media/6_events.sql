@@ -23,7 +23,7 @@ create function private.on_property_moved() returns trigger
 as $$
 begin
   update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
-  -- The giver may have been suspended a moment ago, and its files may not be back yet.
+  -- The former owner may have been suspended a moment ago, so the files may not be back yet.
   insert into private.file_moves (property_id)
   select new.id where exists (
     select from public.media where media.property_id = new.id and media.bucket = 'suspended'

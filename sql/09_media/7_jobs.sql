@@ -206,7 +206,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- A file that was moved without its row, because the job ended in between, is followed first.
+    -- First the rows follow files that were moved while the job ended in between.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media

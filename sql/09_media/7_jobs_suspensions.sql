@@ -1,6 +1,6 @@
 -- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: wherever that is after a crash or
--- after two runs at once, the row says so, and what is in the wrong bucket then is moved again.
+-- passes the same list to its next call. A row follows its file: wherever the file is after a crash
+-- or two concurrent runs, the row says so, and a file in the wrong bucket is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket in which the file of a picture belongs that a listing, person or page uses.';
+  'The bucket to which the file of a picture of a listing, person or page belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -34,7 +34,8 @@ begin
   return query
   select media.* from public.media
   where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
-    -- Others have got the pictures of messages, which an administrator hides one by one.
+    -- Pictures of messages have reached other people already; an administrator hides them one by
+    -- one.
     and media.use in ('listing', 'avatar', 'logo', 'cover')
     and media.bucket <> private.bucket_of(media)
   limit 200;
@@ -63,7 +64,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- It may have been moved late, when it was to be elsewhere already.
+  -- The file may have been moved late, when it belonged elsewhere already.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -93,7 +94,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- Nobody moved any of them, so others come first.
+    -- None of them was moved, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)

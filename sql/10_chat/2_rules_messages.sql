@@ -52,7 +52,7 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- What message_problem refuses anyway is neither normalised nor trimmed.
+  -- A text that message_problem will refuse is neither normalised nor trimmed.
   clean text := case when private.text_problem(body, 4000) is not null then body
     else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);

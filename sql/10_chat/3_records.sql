@@ -224,7 +224,8 @@ begin
       'liveTopic', private.live_topic(conversations.id),
       'property', private.conversation_property_json(
         coalesce(conversations.property_id,
-          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid), -- of a purged listing
+          -- the id of a purged listing
+          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid),
         own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),

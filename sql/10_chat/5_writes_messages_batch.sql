@@ -43,7 +43,8 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- In maintenance each is sent by itself, which an administrator may.
+  -- During maintenance api.send_message sends each text by itself, because it lets administrators
+  -- write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.

@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Makes whoever writes first about somebody else''s listing a lead.';
+  'Creates a lead when somebody is the first to write about another''s listing.';
 
 create trigger messages_make_leads
   after insert on public.messages

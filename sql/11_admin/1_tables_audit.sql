@@ -28,7 +28,8 @@ comment on column public.audit.action is 'What was done, for example account.sta
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is
-  'The new values; act is the id of a row of admin_acts, licenceNo what a company or office had.';
+  'The new values; act is the id of a row of admin_acts, licenceNo the licence number of a '
+  'company or office.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);

@@ -4,8 +4,8 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
-  'private.purge_claims.';
+  'Which administrator looks at an item of the queue, for 15 minutes; it is only a hint and locks '
+  'nothing. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
   'The id of the listing, identity, report, pair or payout.';
 create index item_claims_account_idx on public.item_claims (account_id);

@@ -19,7 +19,7 @@ comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
   'How often it had signed at its last use; always 0 if it does not count, as synced ones.';
 comment on column private.passkeys.transports is
-  'How browsers reach it, repeated to them as they said it; null leaves them the choice.';
+  'The transports that the browser named, returned to it unchanged; null leaves it the choice.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -34,8 +34,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'What a passkey has to sign next in a session, once and within five minutes: to be added, or to '
-  'prove. Cleaned by private.on_session_ended.';
+  'The challenges that a passkey signs in a session, once and within five minutes, to be added or '
+  'to prove. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 create policy "administrators use those of their session" on private.passkey_challenges
   to administering using (session_id = (select private.session_id()));

@@ -24,14 +24,15 @@ create table public.reports (
     part is null or part = 'picture' and target_type = 'message')
 );
 comment on table public.reports is
-  'Reports, with what was reported as it stood then, which private.empty_reports empties. Deleted '
-  'with the account.';
+  'Reports, with a copy of what was reported, which private.empty_reports removes. Deleted with '
+  'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.kept is
   'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
 comment on column public.reports.kept_hash is
-  'Its hash, which stays: by it a thing that was reported in vain is known to be unchanged.';
+  'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
+  'refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';

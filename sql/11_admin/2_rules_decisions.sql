@@ -53,7 +53,7 @@ as $$
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
-    -- An expired one with changes is activated by their approval.
+    -- Approving its changes activates an expired identity.
     where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;

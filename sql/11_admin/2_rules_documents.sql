@@ -16,7 +16,8 @@ create function private.row_version(shown jsonb) returns integer
   language sql stable
   -- Seven digits of a hash are a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
-comment on function private.row_version is 'Changes with what an administrator was shown of a row.';
+comment on function private.row_version is
+  'A number that changes with what an administrator was shown of a row.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable

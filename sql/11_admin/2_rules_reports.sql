@@ -65,9 +65,9 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns; whom one has talked to, and a listing that one asked '
-  'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
-  'of a message.';
+  'Refuses what the caller cannot see, or owns. A person whom the caller has talked to, and a '
+  'listing that the caller asked or talked about, can be reported even when gone. Returns the '
+  'identity that it belongs to, and the conversation of a message.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''

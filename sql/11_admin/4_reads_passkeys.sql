@@ -11,6 +11,7 @@ begin
   where passkeys.account_id = admin_id;
 end
 $$;
-comment on function private.list_passkeys is 'Facade: for admins: the own passkeys, oldest first.';
+comment on function private.list_passkeys is
+  'Facade: for admins: the caller''s passkeys, oldest first.';
 
 grant execute on function private.list_passkeys to authenticated;

@@ -103,8 +103,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be that of the view; of one without '
-  'it may be left out.';
+  'To verify or reject an identity with documents, version must be that of the view; without '
+  'documents it may be left out.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql

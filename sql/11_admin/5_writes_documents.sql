@@ -35,6 +35,6 @@ begin
 end
 $$;
 comment on function private.get_admin_picture is
-  'Facade: returns where the file of a picture is to an admin, also of what is suspended.';
+  'Facade: tells an admin where the file of a picture is, even if it is suspended.';
 
 grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;

@@ -9,7 +9,7 @@ declare
   duplicate public.duplicates;
   property public.properties;
 begin
-  -- A decision locks the listing first, as whatever ends the pair does.
+  -- The listing is locked first, as in everything else that ends a pair.
   select properties.* into property from public.properties
   join public.duplicates on duplicates.property_id = properties.id
   where duplicates.id = duplicate_id

@@ -79,7 +79,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- In this order concurrent calls lock the conversations.
+  -- Concurrent calls lock the conversations in this order.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (

@@ -17,7 +17,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Returns whom a note is about. A deletion of the account, which deletes its notes, waits.';
+  'Locks and returns the account that a note is about, so that its deletion, which deletes its '
+  'notes, waits.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''

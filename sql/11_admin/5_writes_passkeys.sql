@@ -55,9 +55,9 @@ begin
 end
 $$;
 comment on function private.begin_passkey is
-  'Facade: for admins: keeps a challenge (a session has one to add a passkey and one to prove) and '
-  'returns the passkeys of that host. 403 proof_required, passkey_required, 404 not_found if none '
-  'can prove, 409 passkeys_full.';
+  'Facade: for admins: stores a challenge (a session has one to add a passkey and one to prove) '
+  'and returns the passkeys of the host. 403 proof_required, passkey_required, 404 not_found if '
+  'none can prove, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -88,7 +88,7 @@ end
 $$;
 comment on function private.take_passkey_challenge is
   'Facade: for admins: uses up the challenge of the session, whatever was signed, and returns it '
-  'with the own passkey of this id. Either may be null.';
+  'with the caller''s passkey of this id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -100,7 +100,8 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  perform private.lock_caller_exclusively(); -- of two at once the second counts the first
+  -- so that the second of two concurrent calls counts the first
+  perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
   perform private.check_passkeys(admin_id);
@@ -143,7 +144,8 @@ begin
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes an own one. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys. 403 proof_required, '
+  'passkey_required, 404 not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql

@@ -63,7 +63,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- A passkey that counts has counted on since the facade read it; another stays at 0.
+    -- A counting passkey must be above its stored counter, which may have grown since the facade
+    -- read it; any other stays at 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id

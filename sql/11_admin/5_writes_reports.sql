@@ -62,10 +62,10 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that it '
-  'asked or talked about; of a message part may be picture. What is reported is kept as it stands. '
-  '404 property_not_found, identity_not_found, not_found; 409 report_exists while an earlier one is '
-  'open or was dismissed and the thing is unchanged (a person for 7 days, a message for ever); 422 '
-  'for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that '
+  'it asked or talked about; for a message, part may be picture. A copy of what is reported is '
+  'stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists while an '
+  'earlier one is open or was dismissed and the thing is unchanged (a person for 7 days, a '
+  'message for ever); 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;

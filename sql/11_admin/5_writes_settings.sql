@@ -83,7 +83,8 @@ begin
 end
 $$;
 comment on function private.change_plan is
-  'Facade: for admins: changes what is given of a plan. version is that of the plan that was shown.';
+  'Facade: for admins: changes the given fields of a plan. version is that of the plan that was '
+  'shown.';
 
 create function private.setting_json(setting private.settings) returns json
   language sql stable
@@ -94,7 +95,8 @@ create function private.setting_json(setting private.settings) returns json
 create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
-comment on function private.is_for_admins is 'The other settings are written by the functions.';
+comment on function private.is_for_admins is
+  'Whether admins change this setting; the functions write the others.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''

@@ -40,7 +40,7 @@ begin
 end
 $$;
 comment on function private.empty_reports is
-  'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
+  'Job: empties reports that were decided 180 days ago, so that their pictures can be removed.';
 
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''

@@ -46,7 +46,8 @@ comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
+  'When the author''s review was hidden, kept even if it is deleted: for two years the author can '
+  'write no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (

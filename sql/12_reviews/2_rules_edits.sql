@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Notes for the author and the identity that the review is hidden, or is shown again.';
+  'Records when the review was hidden for its author and identity, or that it is shown again.';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)

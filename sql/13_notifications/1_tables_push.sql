@@ -35,15 +35,15 @@ comment on table private.push_outbox is
 comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
 comment on column private.push_outbox.author_id is
-  'The account whose act is told of, if limits count its pushes.';
+  'The account whose act the push is about, if limits count its pushes.';
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
   'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages of identity_id it tells of, or all whose messages it '
-  'counts. Without any unread it is not sent.';
+  'The conversation whose unread messages to identity_id it announces, or all whose messages it '
+  'counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '

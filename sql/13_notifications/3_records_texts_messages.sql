@@ -85,5 +85,5 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'What is said of the unread messages of a conversation: their number and the last one that is '
-  'shown, whose seq is last_seq. Both are null if nothing is unread.';
+  'The unread messages of a conversation for its notification: their number and the last one that '
+  'is shown, whose seq is last_seq. Both are null if nothing is unread.';

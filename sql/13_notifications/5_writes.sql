@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function private.queue_badge is
-  'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
+  'Asks the devices of the account''s other sessions to correct the badge, each at most once in '
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
@@ -42,15 +42,15 @@ create function private.announce_unread(account_id uuid) returns void
 as $$
 begin
   perform private.queue_badge(account_id);
-  -- Of two changes at once, the one that is committed last counts both.
+  -- Under this lock the second of two concurrent changes counts both.
   perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
   perform private.broadcast_to_account(account_id, 'notifications_changed',
     jsonb_build_object('unread', private.count_unread(account_id)));
 end
 $$;
 comment on function private.announce_unread is
-  'Tells the account''s devices that unread notifications were read or are gone: those that listen '
-  'get an event, the others take back the badge. A delete locks the devices before it.';
+  'Tells the account''s devices that unread notifications were read or are gone: connected ones '
+  'get an event, the others are asked to correct the badge. A delete locks the devices before it.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -68,8 +68,8 @@ begin
 end
 $$;
 comment on function private.announce_read_messages is
-  'After messages were read, hidden or muted: where they make no notifications, the badge alone '
-  'counts them.';
+  'Called after messages were read, hidden or muted. If they make no notifications, only the '
+  'badge counts them.';
 
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''

@@ -118,7 +118,8 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- While its deletion is requested an account is told of that, of money and of its safety alone.
+      -- An account whose deletion is requested is only notified of that, of money and of its
+      -- security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -221,8 +222,8 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be told of unread messages: it may be read, is neither '
-  'archived, muted nor blocked, and its notification, if messages make any, was not read.';
+  'Whether a side of a conversation is to be notified of unread messages: it may be read, is '
+  'neither archived, muted nor blocked, and its notification, if messages make any, was not read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -238,7 +239,7 @@ begin
   );
 end
 $$;
-comment on function private.was_read is 'Whether nothing is left of what a push tells of.';
+comment on function private.was_read is 'Whether everything that a push announces has been read.';
 
 create function private.may_push(
   rule text, subject text, account_id uuid, author_id uuid
@@ -390,7 +391,8 @@ begin
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, expires_at = excluded.expires_at,
-      -- What FCM answered to an older text holds up no newer one, unless FCM asked to wait.
+      -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
+      -- it.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end

@@ -47,7 +47,7 @@ create trigger properties_queue_listing_events
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
-  'After properties_price_is_recorded, whose row it reads.';
+  'Runs after properties_price_is_recorded, whose row it reads.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
@@ -97,7 +97,7 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact. Of a chat its first message tells.';
+  'Notifies the owner of a request for contact, except a chat, whose first message does that.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -124,7 +124,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Tells whose ban was lifted what the end of the plan has hidden: a banned account is told nothing.';
+  'Tells an account, once its ban is lifted, what the end of the plan has hidden, because it is '
+  'told nothing while it is banned.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts

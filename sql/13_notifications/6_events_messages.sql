@@ -142,8 +142,8 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read; of one that was '
-  'read in part the notification counts the rest.';
+  'Marks the notifications of a conversation that was read or archived as read; if it was read in '
+  'part, the notification counts the rest.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications

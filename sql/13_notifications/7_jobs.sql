@@ -96,7 +96,7 @@ as $$
     where organisations.active
       and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
       and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
-      -- Who has sent a later date waits for an admin.
+      -- An owner who has sent a later date is waiting for an admin.
       and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
       and not exists (
         select from private.licence_warnings

@@ -115,7 +115,7 @@ begin
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- A fall of which some were told is told to the others, too, before the next one.
+  -- If some people were told of a fall, the others are told too, before the next one.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
@@ -293,7 +293,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- It says what is unread now; under this lock no message changes that.
+    -- The notification says what is unread now; under this lock no message changes that.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
@@ -303,7 +303,7 @@ begin
         and participants.identity_id = deferred.identity_id
         and not participants.archived and not participants.muted
     ) or exists (
-      select from public.notifications -- a later message has told of it
+      select from public.notifications -- a later message has caused a notification
       where notifications.account_id = deferred.account_id and notifications.kind = 'message_new'
         and notifications.entity_id = deferred.entity_id
         and notifications.identity_id = deferred.identity_id

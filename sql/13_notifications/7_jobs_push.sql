@@ -93,7 +93,8 @@ end
 $$;
 comment on function private.message_push is
   'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
-  'null if nothing is. Of messages that wait it counts those that were not pushed.';
+  'null if nothing is. If the push is about waiting messages, it counts those that were not '
+  'pushed.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -243,8 +244,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it. One that
-    -- counts messages counts those of the failed one, too, and takes its place.
+    -- A newer text was queued meanwhile, so that one is sent as soon as FCM accepts it. If it
+    -- counts messages, it also counts those of the failed one and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -290,7 +291,7 @@ begin
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may tell of something newer by now.
+    -- If the lease has ended, the row may be about something newer by now.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else

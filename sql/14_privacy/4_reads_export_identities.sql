@@ -197,7 +197,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- Of a review that is not shown there is only the identity's own reply.
+    -- A review that is not shown is exported only with the identity's own reply.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)

@@ -60,7 +60,7 @@ begin
   ) then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
-  -- Asked for again, it keeps its date; what is to be done with the money may be said anew.
+  -- A repeated request keeps its date; the decision about the money may change.
   money := coalesce(money, identity.money_at_close);
   perform private.refuse_obligations(account.id, money, identity.id);
   update public.identities

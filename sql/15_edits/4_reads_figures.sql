@@ -1,4 +1,4 @@
--- Nothing here is read whole: a queue is counted up to 10,000, by the index that its job reads.
+-- No table is read whole: a queue is counted up to 10,000, by the index that its job reads.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -56,7 +56,8 @@ as $$
     order by media.removal_due_at, media.discarded_at limit 1000
   ) as due
 $$;
-comment on function private.job_queues is 'What waits for a job, and since when the oldest does.';
+comment on function private.job_queues is
+  'The work that waits for each job, and since when the oldest has waited.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -131,7 +132,7 @@ begin
     'connectionLimit', current_setting('max_connections')::integer);
 end
 $$;
-comment on function private.figures is 'What GET /metrics says of the database.';
+comment on function private.figures is 'The figures of the database for GET /metrics.';
 
 create function private.replica_lag() returns double precision
   language sql stable security definer set search_path = ''
