@@ -145,7 +145,7 @@ export const service = area()
   .openapi(health, async (c) => send(c, JSON.stringify(await currentHealth())))
   .openapi(table, (c) => send(c, errorTable))
 
-// It is no part of the description, and any method of whoever may not read it finds nothing.
+// This route is not in the description, and answers 404 to any method without the token.
 service.all('/metrics', async (c) => {
   const isRead = ['GET', 'HEAD'].includes(c.req.method)
   if (!isRead || !mayReadMetrics(c.req.header('authorization'))) return await c.notFound()

@@ -1,4 +1,4 @@
-// Sends alarms to ALARM_WEBHOOK, too, so that somebody is called who has no app open.
+// Also sends alarms to ALARM_WEBHOOK, so that somebody is alerted who has no app open.
 import { backend } from '../_shared/database/db.ts'
 import { alarm, settleAlarm } from '../_shared/errors/alarms.ts'
 import { fromBase64 } from '../_shared/input/bytes.ts'
@@ -32,7 +32,7 @@ const formats: Record<string, (raised: Raised) => unknown> = {
   slack: (raised) => ({
     text: lineOf(raised).replace(/[&<>]/g, (character) => slackEscapes[character]!),
   }),
-  // A run of text, because a block would read Markdown in it.
+  // This is a text run, because a text block would be read as Markdown.
   teams: (raised) => ({
     type: 'message',
     attachments: [{
@@ -53,7 +53,7 @@ const formats: Record<string, (raised: Raised) => unknown> = {
 const format = setting('ALARM_WEBHOOK_FORMAT')!
 const key = secret('ALARM_WEBHOOK_SECRET')?.replace('whsec_', '')
 
-/** The address, if alarms can be sent there as the format wants it. */
+/** The address for alarms; undefined if it cannot be used with this format. */
 function receiver(): string | undefined {
   const address = secret('ALARM_WEBHOOK')
   if (!address || key || format !== 'json') return address

@@ -22,7 +22,10 @@ export async function removeUnusedFiles(): Promise<number> {
 
 type Move = { move: number; id: string; name: string; from: Bucket; to: Bucket }
 
-/** Moves the files of what was suspended or restored. A file is in one place, whoever moves it. */
+/**
+ * Moves the files of what was suspended or restored. Runs may overlap, because a file is in one
+ * place only.
+ */
 export async function moveSuspendedFiles(): Promise<number> {
   let all = 0
   let attempted: Move[] = []

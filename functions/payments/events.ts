@@ -154,7 +154,10 @@ export type DuePayment = {
   createdAt: string
 }
 
-/** Books what the provider says of a payment. After `limit` it is booked without the caller. */
+/**
+ * Looks up a payment at the provider and books the answer. After `limit` the caller stops waiting,
+ * and it is booked in the background.
+ */
 export async function lookUp(due: DuePayment, limit?: number): Promise<Received | undefined> {
   const provider = providerNamed(due.provider)
   if (!provider) return undefined

@@ -68,7 +68,7 @@ function dataOf<Shape extends z.ZodType>(shape: Shape, { status, body }: Answer)
   throw new ProviderDeclined(`HTTP ${status}`)
 }
 
-// Without a prototype, because a provider's word must not find a property of every object.
+// This has no prototype, so that a provider's status cannot match an inherited property.
 const refundStates: Record<string, RefundAnswer['status']> = {
   __proto__: null!,
   Refunded: 'refunded',

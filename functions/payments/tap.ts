@@ -32,7 +32,7 @@ type Settings = {
   callbackUrl: string
 }
 
-// Without a prototype, because a provider's word must not find a property of every object.
+// This has no prototype, so that a provider's status cannot match an inherited property.
 const states: Record<string, ChargeAnswer['status']> = {
   __proto__: null!,
   CAPTURED: 'paid',

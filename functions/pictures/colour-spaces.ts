@@ -1,4 +1,4 @@
-// sRGB, Display P3 and Adobe RGB: known by their colours, whatever a profile says about itself, and written by us.
+// sRGB, Display P3 and Adobe RGB. A profile of one of them is recognised by its colours alone, and replaced by our own.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { fixed, type Profile, tagOf } from './profile-format.ts'
 import { Reader } from './reader.ts'
@@ -10,7 +10,7 @@ type Space = {
   /** Red, green and blue in XYZ, in units of 1/65536. */
   primaries: [Vector, Vector, Vector]
   curve: Bytes
-  /** The sample of some light. */
+  /** Returns the sample for an amount of light. */
   encode: (light: number) => number
 }
 
@@ -46,7 +46,7 @@ const spaces: Space[] = [
 const names = ['rXYZ', 'gXYZ', 'bXYZ']
 const curves = ['rTRC', 'gTRC', 'bTRC']
 
-/** Our own profile in place of one with the same colours, to less than what eyes and tests can tell. */
+/** Returns our own profile for one that has the same colours, up to a difference that nobody can see. */
 export function wellKnown({ samples, colours, tags }: Profile): Profile | undefined {
   const isMatrix = [...names, ...curves].every((name) => tags.has(name)) &&
     ![...tags.keys()].some((name) => name.startsWith('A2B') || name === 'cicp')
@@ -87,7 +87,7 @@ const cross = ([a, b, c]: Vector, [d, e, f]: Vector): Vector => [
 const dot = (one: Vector, other: Vector) =>
   one.reduce((sum, value, axis) => sum + value * other[axis], 0)
 
-/** Whether it is all of one primary of a space, and nothing of the others. */
+/** Whether the colour consists of this primary of the space alone. */
 function isPrimary(found: Vector, index: number, [red, green, blue]: Space['primaries']): boolean {
   const whole = dot(red, cross(green, blue))
   return [cross(green, blue), cross(blue, red), cross(red, green)].every((axis, at) =>
@@ -101,7 +101,7 @@ function isCurve(curve: Bytes, encode: Space['encode']): boolean {
     .every((sample) => Math.abs(encode(light(sample)) - sample) < 0.75 / 255)
 }
 
-/** The light of a sample, as a curve has it. */
+/** Returns the function by which a curve turns samples into light. */
 function lightOf(curve: Bytes): (sample: number) => number {
   const reader = new Reader(curve)
   const type = reader.text(4)

@@ -1,5 +1,5 @@
-// Reads zlib streams (RFC 1950, 1951): finds the end of pixels and their unpacked size without storing any, so
-// that a bomb costs no more than its packed size, and unpacks what has a limit.
+// Reads zlib streams (RFC 1950, 1951). Finds the end of pixels and their unpacked size without storing any, so that a
+// bomb costs no more than its packed size. Can also unpack a stream up to a limit.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, Reader } from './reader.ts'
 
@@ -146,7 +146,7 @@ class Stream {
       if (this.output && size > this.output.length) throw new BrokenFile('too long')
     }
     this.toByte()
-    // A file that was cut may lack its checksum, which no browser asks for.
+    // A truncated file may lack its checksum, which no browser checks.
     return { end: Math.min(this.at + 4, this.bytes.length), size }
   }
 
@@ -232,10 +232,11 @@ function repeat(output: Bytes, from: number, to: number, code: number, extra: nu
 
 export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)
 
-/** Unpacks a stream of at most `limit` bytes; what is longer, or damaged, is a BrokenFile. */
+/** Unpacks a stream of at most `limit` bytes; throws a BrokenFile if it is longer or damaged. */
 export function unpacked(bytes: Bytes, limit: number): Bytes {
   const output = new Uint8Array(limit)
-  // Packed it is hardly longer, with two codes a byte at most and a few blocks.
+  // A proper stream is hardly longer than its content, with at most two codes a byte and a few
+  // blocks.
   const packed = bytes.subarray(0, limit + 1024)
   const stream = new Stream(packed, output).read({ left: 2 * limit + 100 * costOfTables })
   if (!stream) throw new BrokenFile('too many codes')
@@ -246,7 +247,7 @@ export function unpacked(bytes: Bytes, limit: number): Bytes {
 
 const maxBlock = 65_535
 
-/** A stream of blocks that are stored as they are. */
+/** Makes a stream of uncompressed blocks. */
 export function asStream(content: Bytes): Bytes {
   const blocks = Math.ceil(content.length / maxBlock)
   const stream = new Uint8Array(2 + 5 * blocks + content.length + 4)
@@ -267,7 +268,7 @@ export function asStream(content: Bytes): Bytes {
 
 function adler(content: Bytes): number {
   let [low, high] = [1, 0]
-  // So many sums stay below 2 ** 31.
+  // The sums of so many bytes stay below 2 ** 31.
   for (let from = 0; from < content.length; from += 2048) {
     for (const byte of content.subarray(from, from + 2048)) {
       low += byte

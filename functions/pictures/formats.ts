@@ -19,12 +19,12 @@ const brands: [format: string, names: string[]][] = [
   ['HEIC', ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'mif1', 'msf1']],
 ]
 
-/** The name of a format of pictures that is not taken, for whoever sent one. */
+/** The name of a picture format that is not accepted, for the error message. */
 export function otherFormat(bytes: Bytes): string | undefined {
   const text = String.fromCharCode(...bytes.subarray(0, 200))
   const begins = (start: string) =>
     Array.from(start).every((char, at) => char === '?' ? at < text.length : char === text[at])
-  // A file of boxes says first what it is like; films are like other things.
+  // A file of boxes (ISO BMFF) begins with a list of its brands; those of films are not among ours.
   const found = begins('????ftyp') ? text.slice(8, bytes[2] << 8 | bytes[3]) : ''
   const named: string[] = found.match(/[^]{4}/g) ?? []
   return beginnings.find(([, start]) => begins(start))?.[0] ??

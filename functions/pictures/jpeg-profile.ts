@@ -7,12 +7,15 @@ const APP2 = 0xe2
 const icc = Array.from('ICC_PROFILE\0', (char) => char.charCodeAt(0))
 const maxPart = 65_533 - icc.length - 2
 
-/** Its parts by their numbers, and how many there should be. */
+/** The parts of a profile by their numbers, and how many there should be. */
 export type ProfileParts = { count: number; parts: Map<number, Bytes> }
 
 const isWhole = ({ count, parts }: ProfileParts) => parts.size === count
 
-/** Adds what a segment has of a profile. As in browsers a wrong one spoils it, and counts no more once it is whole. */
+/**
+ * Adds a segment's part of a profile. As in browsers, a wrong part makes it invalid, but none counts once it is
+ * complete.
+ */
 export function withPart(content: Bytes, found?: ProfileParts): ProfileParts | undefined {
   if (!startsWith(content, icc) || content.length <= icc.length + 2) return found
   const [number, count] = content.subarray(icc.length)

@@ -1,6 +1,6 @@
-// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile and
-// the orientation. All other segments, bytes between segments and anything after the end are dropped, and so is
-// what cannot be read behind pixels; an end is written where there was none.
+// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile and the
+// orientation. All other segments, bytes between segments, and unreadable or further data after the pixels are dropped.
+// A missing end marker is added.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { type ProfileParts, profileSegments, withPart } from './jpeg-profile.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -44,7 +44,7 @@ type Found = {
   jfif: boolean
   transform?: number
   profile?: ProfileParts
-  /** Whether the pixels have restart marks, after which a decoder goes on behind a fault. */
+  /** Whether the pixels have restart marks, from which a decoder can continue after a fault. */
   restarts: boolean
   kept: Bytes[]
   scans: number
@@ -93,7 +93,10 @@ export function readJpeg(bytes: Bytes): Picture {
 
 readJpeg.begins = (bytes: Uint8Array) => startsWith(bytes, [0xff, SOI, 0xff])
 
-/** Behind pixels, what cannot be read is the end: Samsung's panoramas have none, and others bytes before it. */
+/**
+ * After the pixels, unreadable data counts as the end: Samsung's panoramas have no end marker, other files bytes before
+ * it.
+ */
 function segmentOrEnd(reader: Reader, found: Found): boolean {
   try {
     return segment(reader, found)
@@ -224,8 +227,8 @@ function endOfScan(bytes: Bytes, begin: number, end: number, restarts: boolean):
 }
 
 /**
- * Samsung puts notes and films behind a picture, and behind a panorama without an end between them. They end
- * with their directory, each entry of which says how far ahead of it something begins.
+ * Samsung appends notes and films to a picture, in panoramas without an end marker before them. They end with a
+ * directory, whose entries say how far before it each of them begins.
  */
 function endBeforeTrailer(bytes: Bytes): number {
   const { length } = bytes

@@ -1,7 +1,7 @@
-// PNG: copies the chunks that are needed for drawing and those that say what colours mean; of a profile, what
-// colours need. The pixels become one chunk that ends where their stream ends, and what cannot be read behind them
-// is the end. An animation becomes its still picture. Of wrong checksums browsers mind those of header and palette;
-// a chunk that may be missing is then none.
+// PNG: copies the chunks that are needed for drawing and those that define colours; of a profile, what colours need.
+// The pixels become one chunk that ends where their stream ends, and unreadable data after them counts as the end. An
+// animation becomes its still picture. As in browsers, a wrong checksum matters in the header and the palette; an
+// optional chunk with one is dropped.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { asStream, type Effort, endOfStream, unpacked } from './deflate.ts'
@@ -26,7 +26,7 @@ const depths: Record<number, number[]> = {
 }
 const samples: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-// The lengths of what says what colours mean.
+// The lengths of the chunks that define colours.
 const colours: Record<string, number> = {
   gAMA: 4,
   cHRM: 32,
@@ -43,7 +43,7 @@ type Found = {
   bitsPerPixel: number
   interlaced: boolean
   orientation?: number
-  /** The header and what else is kept ahead of the pixels, by type, in order. */
+  /** The header and the other chunks that are kept before the pixels, by type, in order. */
   kept: Map<string, Bytes>
   /** The number of pixel chunks, and the range of their joined content. */
   pixels?: { count: number; from: number; to: number; damaged?: boolean }
@@ -94,7 +94,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
 
 readPng.begins = (bytes: Uint8Array) => startsWith(bytes, signature)
 
-/** Behind pixels, what cannot be read is the end: whether all pixels are there, their stream says. */
+/** After the pixels, unreadable data counts as the end; their stream shows whether all pixels are there. */
 function chunkOrEnd(reader: Reader, found: Found) {
   try {
     chunk(reader, found)
@@ -171,7 +171,7 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   found.kept.set('IHDR', whole)
 }
 
-/** Its name, a byte for the only method, and the profile, packed. */
+/** The chunk has a name, a byte for the only compression method, and the packed profile. */
 function profileIn(content: Bytes): Bytes | undefined {
   const name = content.subarray(0, 80).indexOf(0)
   if (name < 1 || content[name + 1] !== 0) return undefined
@@ -185,7 +185,7 @@ function profileIn(content: Bytes): Bytes | undefined {
 }
 
 /**
- * Returns the pixels as one chunk, in pieces. If the effort lasts, it ends with their stream, whose size is
+ * Returns the pixels as one chunk, in pieces. If the effort suffices, the chunk ends with their stream, whose size is
  * checked.
  */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes[] {

@@ -1,11 +1,14 @@
-// How an ICC profile is built (ICC.1): a head, a list of tags, and what these hold.
+// The structure of an ICC profile (ICC.1): a header, a list of tags, and their contents.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { aligned, colourTags, padded, whiteTags } from './profile-tags.ts'
 import { BrokenFile, concatenated, Reader } from './reader.ts'
 
 export type Profile = {
   version: [major: number, minor: number]
-  /** Of which device it is, what its samples are, and to which colours it leads (XYZ or Lab). */
+  /**
+   * The kind of device, the colour space of its samples, and the one that they are converted to
+   * (XYZ or Lab).
+   */
   device: string
   samples: string
   colours: string
@@ -17,7 +20,7 @@ export type Profile = {
 const devices = ['scnr', 'mntr', 'prtr', 'spac']
 const white = [0.9642, 1, 0.82491]
 
-/** Asks of the head what browsers ask of it. */
+/** Checks the same of the header as browsers do. */
 export function readProfile(sent: Bytes): Profile {
   const reader = new Reader(sent)
   const end = reader.u32()
@@ -65,7 +68,7 @@ function addIfSound(tags: Profile['tags'], name: string, content: Bytes) {
   }
 }
 
-/** Contents that are the same stand in it once. */
+/** Equal contents are written only once. */
 export function writeProfile(profile: Profile): Bytes {
   const { version, device, samples, colours, intent, name } = profile
   const tags = new Map([
@@ -109,14 +112,14 @@ function words(...values: number[]): Bytes {
   return bytes
 }
 
-/** Numbers with 16 bits behind the point. */
+/** Fixed-point numbers with 16 bits for the fraction. */
 export const fixed = (...values: number[]): Bytes =>
   words(...values.map((value) => Math.round(value * 65_536)))
 
 export const tagOf = (type: string, ...content: Bytes[]): Bytes =>
   concatenated([ascii(type), words(0), ...content])
 
-/** A text, as the standard asks for a name and a copyright in each version. */
+/** A name or copyright in the form that each version of the standard requires. */
 function textOf(text: string, [major]: Profile['version'], type: 'desc' | 'text'): Bytes {
   const short = ascii(`${text}\0`)
   if (major < 4 && type === 'text') return tagOf('text', short)

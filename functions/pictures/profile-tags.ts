@@ -1,11 +1,11 @@
-// What the tags of an ICC profile hold (ICC.1, section 10). Each is copied as long as what it says needs, so that
-// nothing can stand behind it, between its parts, or where bytes are reserved.
+// The contents of the tags of an ICC profile (ICC.1, section 10). Of each only the length that it declares is copied,
+// so that nothing can hide after it, between its parts, or in reserved bytes.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, concatenated, Reader } from './reader.ts'
 
 export const padded = (length: number) => length + (-length & 3)
 
-/** Puts parts together, each at a multiple of four. */
+/** Joins parts, each at a multiple of four. */
 export const aligned = (parts: Bytes[]): Bytes =>
   concatenated(parts.flatMap((part) => [part, new Uint8Array(-part.length & 3)]))
 
@@ -46,7 +46,7 @@ function curves(tag: Bytes, at: number, count: number): Bytes {
 
 const points = (of: Iterable<number>) => [...of].reduce((product, count) => product * count, 1)
 
-/** From the device to the colours, or back: with one grid of tables, or of up to five parts. */
+/** Copies tables from device to colours or back: one grid, or up to five parts. */
 const lut = (type: string) => (tag: Bytes) => {
   const found = typeOf(tag)
   if (found === type) return lutOfParts(tag, type)
@@ -98,7 +98,7 @@ function gridIn(tag: Bytes, at: number, inputs: number, outputs: number): Bytes 
 
 const xyz = ofType('XYZ ', 20)
 
-/** What is kept of a profile, by name. */
+/** The tags that are kept of a profile, by name. */
 export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
   rXYZ: xyz,
   gXYZ: xyz,
@@ -116,7 +116,7 @@ export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
   cicp: ofType('cicp', 12),
 }
 
-/** Of the white that colours were seen under; browsers ask nothing of it, so that a malformed one spoils nothing. */
+/** Tags about the white point. Browsers do not check them, so a malformed one is only left out. */
 export const whiteTags: Record<string, (tag: Bytes) => Bytes> = {
   wtpt: xyz,
   chad: ofType('sf32', 44),

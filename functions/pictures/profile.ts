@@ -6,8 +6,8 @@ import { BrokenFile } from './reader.ts'
 export const maxProfile = 65_536
 
 /**
- * Writes an ICC profile anew with what colours need, and that of a well-known space as our own: nothing is left
- * of who made it. One that is too large or malformed is none; browsers ignore the latter.
+ * Rewrites an ICC profile with only what colours need, or as our own for a well-known space, so that nothing about its
+ * maker is left. Returns undefined if it is too large or malformed; browsers ignore a malformed one.
  */
 export function cleanProfile(sent: Bytes): Bytes | undefined {
   if (sent.length > maxProfile) return undefined

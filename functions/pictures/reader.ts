@@ -53,7 +53,7 @@ export function concatenated(parts: Bytes[]): Bytes {
   return whole
 }
 
-/** Views of neighbouring bytes as one. */
+/** Joins views of neighbouring bytes into one. */
 export function joined(pieces: Bytes[]): Bytes[] {
   const whole: Bytes[] = []
   for (const piece of pieces) {

@@ -1,5 +1,5 @@
 // WebP, lossy, lossless and extended: copies the picture and its alpha under a new header, and the profile. An
-// animation becomes its first frame, for which browsers ask for no profile.
+// animation becomes its first frame, without a profile, because browsers use none for animations.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { cleanProfile } from './profile.ts'
@@ -21,7 +21,7 @@ type Found = {
   size?: { width: number; height: number }
   image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
   alpha?: Bytes
-  /** What VP8X says that there is, as bits. */
+  /** The flags of VP8X, which say what the file contains. */
   flags: number
   profile?: Bytes
   orientation?: number

@@ -52,7 +52,10 @@ type Options = {
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
-  /** True for what goes on while only administrators get in (the setting maintenance). */
+  /**
+   * True for calls that are allowed during maintenance (the setting maintenance), not only to
+   * administrators.
+   */
   always?: boolean
   /** Backend functions that run first, in the same transaction. If one returns an {error}, it is thrown. */
   before?: BackendCall | BackendCall[]
@@ -130,7 +133,7 @@ export async function call<Name extends Callable>(
     // The precheck runs before the rate's `begin`, because a failure after that would leave a failed
     // transaction on the connection.
     ...(precheck ? [setRole(role), `select ${precheck}${withClaimsIfOpen(claims)};`] : []),
-    // What is refused in maintenance counts for nothing.
+    // A call that maintenance refuses is not counted.
     ...(options.rate ? [setRole(role), `select${withClaimsIfOpen(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),

@@ -32,7 +32,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'suggest',
 ])
 
-/** After this long without a replica's alarm, all workers reach it: one that does not would raise it. */
+/** If no worker has raised a replica's alarm for this long, all workers reach the replica. */
 const quiet = '5 minutes'
 const askToSettleAfter = 60_000
 

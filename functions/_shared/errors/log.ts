@@ -47,7 +47,9 @@ export function inRequest<T>(
   }, () => work(requestId))
 }
 
-/** Returns the work as one that belongs to the request of now, whenever it is done. */
+/**
+ * Binds work to the current request, whose ids its log lines then have, however late it is done.
+ */
 export function forThisRequest<Args extends unknown[], T>(work: (...args: Args) => T) {
   const request = current.getStore()
   return (...args: Args): T => current.run(request, () => work(...args))

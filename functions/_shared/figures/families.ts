@@ -1,6 +1,5 @@
-// Figures for Prometheus, in its text format 0.0.4 or, where it asks for that, OpenMetrics 1.0. This is all that
-// is needed of a library: one would bring modules of Node that edge functions lack (cluster, worker_threads), and
-// keeps its figures in one format.
+// Figures for Prometheus, in its text format 0.0.4 or, if requested, OpenMetrics 1.0. No library is used, because one
+// would need modules of Node that edge functions lack (cluster, worker_threads) and would write one format only.
 
 export type Labels = Record<string, string>
 

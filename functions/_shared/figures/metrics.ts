@@ -1,5 +1,5 @@
-// GET /metrics, of the facade and of the gateway: figures of the database from every process, and of the process
-// itself where it stays. None is about a person.
+// GET /metrics of the facade and the gateway: figures of the database and, if the process is long-lived, of the process
+// itself. None is about a person.
 import process from 'node:process'
 import { backend } from '../database/db.ts'
 import { poolFigures } from '../database/pools.ts'
@@ -30,7 +30,7 @@ type Figures = {
 
 const token = secret('METRICS_TOKEN')
 
-/** Whether the header Authorization has the token. Without the setting nobody has it. */
+/** Whether the header Authorization has the token. Without the setting no header has it. */
 export const mayReadMetrics = (authorization = ''): boolean =>
   token !== undefined &&
   isEqualSecret(/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', token)
@@ -176,7 +176,7 @@ const ofProcess = (): Family[] => {
 let last: { at: number; families: Promise<Family[]> } | undefined
 let counted: (() => Family[]) | undefined
 
-/** Adds figures of this process, which stays, to those of the database. */
+/** Adds the figures of this long-lived process to those of the database. */
 export const countHere = (families: () => Family[]) => void (counted = families)
 
 /** The database is asked at most once in two seconds. */

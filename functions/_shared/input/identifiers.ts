@@ -11,11 +11,13 @@ import {
   visible,
 } from './texts.ts'
 
-/** What Kuwaiti mobiles begin with. private.mobile_prefixes has the same (docs/deploy.md). */
+/**
+ * The prefixes of Kuwaiti mobile numbers. private.mobile_prefixes has the same (docs/deploy.md).
+ */
 export const mobilePrefixes = '5|6|9'
 const phone = new RegExp(`^(?:\\+?965)?((?=${mobilePrefixes})[0-9]{8})$`)
 
-/** A phone without what only separates its digits, and with + for 00, as private.bare_phone makes it. */
+/** A phone number without separators, and with + instead of 00, as private.bare_phone returns it. */
 export const barePhone = (text: string) =>
   text.replace(/[[\] ().\u2010-\u2015\u2212-]/g, '').replace(/^00(?=965)/, '+')
 

@@ -20,8 +20,8 @@ export const findReservedName = (names: Iterable<string>): string | undefined =>
 }
 
 /**
- * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number that
- * stands for the fils next to it is written as that.
+ * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number that is
+ * almost a whole number of fils is written as that (numbers.ts).
  */
 export function checkJson(text: string, unknown = 'unknown'): string {
   if (depthOf(text) > depthLimit) throw invalidField('', 'too_big')

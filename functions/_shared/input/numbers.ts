@@ -1,5 +1,5 @@
-// Accepts a number only if JavaScript represents it exactly as it was written, or if it is next to a fils:
-// a client that counts in binary or decimal fractions writes 2.9 as 2.8999999999999995904.
+// Accepts a number only if JavaScript represents it exactly as it was written, or if it is almost a whole number of
+// fils: a client that counts in binary or decimal fractions writes 2.9 as 2.8999999999999995904.
 import { z } from '@hono/zod-openapi'
 import { asciiDigits } from './texts.ts'
 
@@ -11,7 +11,7 @@ function isExact(value: number, source: string): boolean {
   return digits(source) === digits(String(value))
 }
 
-/** Returns the fils next to a number that is written with more digits than a double has, if within 1e-9. */
+/** Returns the multiple of a fils within 1e-9 of a number that is written with more digits than a double has. */
 function nearestFils(source: string): number | undefined {
   const [, sign, whole, decimals] = /^(-?)(\d{1,12})\.(\d{4,80})$/.exec(source) ?? []
   if (whole === undefined) return undefined
@@ -21,15 +21,15 @@ function nearestFils(source: string): number | undefined {
   return off >= -1000n && off <= 1000n ? Number(`${sign}${fils}e-3`) : undefined
 }
 
-/** Returns the number that a source stands for, or NaN if JavaScript would change it. */
+/** Returns the number that a source text means, or NaN if JavaScript would change it. */
 export const numberIn = (value: number, source: string): number =>
   isExact(value, source) ? value : nearestFils(source) ?? NaN
 
 const plain = /^-?[0-9]{1,20}(\.[0-9]{1,20})?$/
 
 /**
- * Parses a plain decimal, in Arabic or Persian digits too: apps in Arabic format numbers so. Returns NaN for text that
- * Number() would guess at: 0x10, 1e3, blanks.
+ * Parses a plain decimal, in Arabic or Persian digits too, as apps in Arabic write them. Returns NaN for text that
+ * Number() would guess at: 0x10, 1e3, spaces.
  */
 export function parseDecimal(text: string): number {
   const decimal = text.length > 42 ? '' : asciiDigits(text).replace('\u066B', '.')

@@ -18,7 +18,7 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): st
   return hasRunOfMarks(normal) ? undefined : normal
 }
 
-// Marks that nobody sees. Phones put them around what is copied, and browsers around Arabic numbers.
+// Invisible marks. Phones add them to copied text, and browsers to Arabic numbers.
 const hidden = new RegExp(
   '[\\u00AD\\u061C\\u180B-\\u180D\\u180F\\u200B\\u200E\\u200F\\u202A-\\u202E\\u2060\\u2066-\\u2069' +
     '\\uFE00-\\uFE0F\\uFEFF\\u{E0100}-\\u{E01EF}]',

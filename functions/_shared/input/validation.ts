@@ -8,7 +8,7 @@ const maxFields = 50
 
 export function validationError(error: z.ZodError): [ErrorCode, Detail] {
   const found = error.issues.slice(0, maxFields).flatMap(fieldsOf).slice(0, maxFields)
-  // Of a field with several problems one is reported, the most telling.
+  // If a field has several problems, only the most telling one is reported.
   const byPath = new Map<string, Field>()
   for (const field of found) {
     const known = byPath.get(field.path)
@@ -22,8 +22,8 @@ export function validationError(error: z.ZodError): [ErrorCode, Detail] {
 type Parsed<T extends z.ZodType> = z.ZodSafeParseResult<z.output<T>>
 
 /**
- * Reads input. A null is an absent field unless the schema takes it. Each issue has the value that it is about, so
- * that a missing one is told from a wrong one.
+ * Reads input. A null is an absent field unless the schema takes it. Each issue has the value that it is about, so that
+ * a missing value can be distinguished from a wrong one.
  */
 export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   try {
@@ -96,10 +96,11 @@ function withoutKeys(given: unknown, paths: Path[]): unknown {
   return rest
 }
 
-/** A field that is for information: what does not fit the schema is left out, and nothing is refused. */
+/** An informational field: a value that does not fit the schema is left out instead of being refused. */
 export const forInformation = <T extends z.ZodType>(schema: T) =>
   z.preprocess(
-    // Null is refused here, so that it is an absent field, as it is elsewhere.
+    // Null is left to the schema, which refuses it, so that it counts as an absent field, as
+    // elsewhere.
     (given) => given === null || schema.safeParse(given).success ? given : undefined,
     schema.optional(),
   ).optional()

@@ -37,7 +37,7 @@ const keptConnections = createHttpClient?.({ poolIdleTimeout: 30_000 })
 
 type ServiceRequest = RequestInit & { headers: Record<string, string> }
 
-/** Asks a service of the project, which joins the trace of the request. Nobody else learns of it. */
+/** Calls a service of the project, which joins the trace of the request. No other service gets the trace. */
 export const fetchService = (path: string, request: ServiceRequest): Promise<Response> =>
   fetch(env.supabaseUrl + path, {
     ...request,

@@ -1,4 +1,4 @@
-// Passkeys (WebAuthn): what browsers are asked for, and whether what they answer is right.
+// Passkeys (WebAuthn): makes the options that browsers get, and verifies what they answer.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { call } from '../../_shared/database/db.ts'
@@ -12,12 +12,12 @@ export const algorithms = [-7, -257]
 
 export const timeout = 300_000
 
-// The host must be a name, because browsers know no passkeys of addresses.
+// The host must be a name, because browsers have no passkeys for IP addresses.
 const isPage = (origin: string) => /^https?:\/\/(?!\[|[\d.]+(:\d+)?$)/.test(origin)
 
 /**
- * Returns the page that asks, with its host without the port: a passkey is bound to that. An app sends no
- * origin; what it signs has that of the first page.
+ * Returns the page that sends the request, with its host without the port, to which a passkey is bound. An app sends no
+ * origin, so it signs for the first page.
  */
 function pageOf(c: ApiContext) {
   const origin = c.req.header('origin') ?? env.corsOrigins.find(isPage) ?? 'http://localhost'
@@ -49,7 +49,7 @@ export async function begin(c: ApiContext, adding: boolean) {
   return { ...begun, challenge, rpId, passkeys }
 }
 
-/** Bytes of a uuid: what a passkey keeps says nothing about its owner. */
+/** The bytes of a uuid, so that a passkey stores nothing about its owner. */
 export const userHandle = (id: string) =>
   base64url(btoa(String.fromCharCode(...id.match(/[0-9a-f]{2}/g)!.map((hex) => parseInt(hex, 16)))))
 
@@ -76,13 +76,16 @@ async function ifRight<T>(c: ApiContext, verify: () => Promise<T>): Promise<T | 
   }
 }
 
-/** Refuses what was signed in a frame of another page, which looks as if it were ours. */
+/**
+ * Refuses a signature made in a frame of another page, because that page may pass itself off as
+ * ours.
+ */
 function refuseFramed(clientData: string) {
   const { crossOrigin } = JSON.parse(atob(clientData.replaceAll('-', '+').replaceAll('_', '/')))
   if (crossOrigin === true) throw new Error('signed in a frame')
 }
 
-/** Verifies a new passkey, and returns what is kept of it; undefined if anything is wrong. */
+/** Verifies a new passkey, and returns what to store of it; undefined if anything is wrong. */
 export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
   const { origin, rpId } = pageOf(c)
   const { challenge } = await take(c, true, id)
@@ -93,7 +96,7 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
     refuseFramed(clientDataJSON)
     const { decodeAttestationObject, isoBase64URL, verifyRegistrationResponse } = await library()
     const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('fmt')
-    // No maker's word is asked for. That of other formats would be looked up where its certificate says.
+    // No attestation is requested. To check other formats, addresses in their certificates would be called.
     if (format !== 'none' && format !== 'packed') throw new Error('attested')
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
@@ -111,7 +114,7 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
     if (!verified) throw new Error('not verified')
     const { credential, credentialDeviceType } = registrationInfo
     const { transports = [] } = response
-    // One that is synced is reached through a phone as well, though its first device may say less.
+    // A synced passkey can also be used through a phone, even if its first device does not say so.
     const isReached = credentialDeviceType === 'singleDevice' || transports.includes('hybrid')
     return {
       credentialId: credential.id,

@@ -63,7 +63,7 @@ const options = route({
 
 type Given = z.output<typeof Proving>
 
-/** Verifies what was given, and returns how it proves. */
+/** Verifies the given proof, and returns its kind. */
 async function verify(c: ApiContext, { currentPassword, code, assertion }: Given) {
   if (assertion) {
     const verified = await verifyProof(c, assertion)

@@ -58,7 +58,8 @@ export async function completeSignIn(
   } catch (error) {
     const { code } = classifyError(error as Error, c.var.caller)
     if (code === 'rate_limited' || code === 'maintenance') await discardSession(tokens)
-    // The password was right, and is not tried in vain while nobody but administrators gets in.
+    // The password was right, so the try does not count as a failure if maintenance then refuses
+    // the sign-in.
     if (code === 'maintenance' && hits) await backend('uncount_hits', { hits })
     // The session has just been ended, so the credentials that opened it are no longer valid.
     if (code === 'token_invalid') throw new Refusal(ended)

@@ -62,7 +62,7 @@ export async function sendList<Query extends { cursor?: string; limit: number }>
     next = page.nextCursor
   }
   const text = lines.map((cells) => `${cells.map(quote).join(',')}\r\n`).join('')
-  // Without the mark of UTF-8 a spreadsheet shows Arabic as something else.
+  // Without a byte order mark a spreadsheet misreads Arabic.
   return new Response(`\uFEFF${text}`, {
     headers: {
       ...c.get('headers'),
@@ -88,7 +88,8 @@ const textOf = (value: unknown) =>
     : String(value)
 
 const beginsFormula = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
-const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/ // or a phone; a time begins with a digit
+// also matches a phone number; a time begins with a digit
+const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/
 
 const quote = (text: string) =>
   `"${beginsFormula.test(text) && !isNumber.test(text) ? "'" : ''}${text.replaceAll('"', '""')}"`

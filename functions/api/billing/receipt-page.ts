@@ -1,4 +1,4 @@
-// The printed receipt in Arabic, made from what was recorded at the payment and at refunds of it.
+// The printed receipt in Arabic, made from the records of the payment and its refunds.
 import { html, raw } from 'hono/html'
 import type { Receipt } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-// What a facade that is a process of its own counts for GET /metrics.
+// The figures that a facade running as its own process counts for GET /metrics.
 import { Counter, type Family, Histogram, single } from '../../_shared/figures/families.ts'
 
 const times = new Histogram('http_request_duration_seconds', 'Time to the answer, by route.')
@@ -10,7 +10,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const requestBegins = () => void inFlight++
 
-/** `route` is the pattern, never what was asked for. */
+/** `route` is the pattern, never the requested path. */
 export function requestEnds(
   { method: given, route, status, code, seconds }: {
     method: string

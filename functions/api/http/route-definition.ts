@@ -29,7 +29,10 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   idempotent?: boolean
   /** True if refused writes are not counted: providers resend them, and people may share an address. */
   unlimited?: boolean
-  /** True if it goes on while only administrators get in (the setting maintenance). */
+  /**
+   * True for routes that are open during maintenance (the setting maintenance), not only to
+   * administrators.
+   */
   always?: boolean
   /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode

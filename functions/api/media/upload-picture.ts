@@ -19,7 +19,7 @@ export const mebibyte = 1024 * 1024
 export type UploadGrant = {
   uploadId: string
   folder: string
-  /** What a picture is refused with for which there is no room; not of documents. */
+  /** The error of a picture for which there is no room; documents have none. */
   error?: ErrorCode
   limit: number
   used: number
@@ -76,10 +76,7 @@ export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | R
   }
 }
 
-/**
- * By this hash a picture that is sent again is recognised. It is made MiB by MiB, because Web Crypto copies
- * its input.
- */
+/** This hash recognises a picture that is sent again. It is made MiB by MiB, because Web Crypto copies its input. */
 async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {

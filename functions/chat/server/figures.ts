@@ -1,4 +1,4 @@
-// What a gateway that is a process of its own counts for GET /metrics.
+// The figures that a gateway running as its own process counts for GET /metrics.
 import { Counter, type Family, Histogram, single } from '../../_shared/figures/families.ts'
 
 export const handshakes = new Counter('chat_handshakes', 'Upgrades by the status of the answer.')
