@@ -49,7 +49,7 @@ test('a phone or email of a banned account that is gone gets the answer of a tak
     await ban(person)
     await remove(person)
   }
-  // Between the ban and the job it is known already.
+  // A banned contact is refused even before the job has hashed it.
   for (const hashed of [false, true]) {
     if (hashed) await runJobs('jobs/often')
     for (const [banned, other] of [[byPhone, taken], [byEmail, takenEmail]] as const) {
@@ -60,7 +60,7 @@ test('a phone or email of a banned account that is gone gets the answer of a tak
   }
   expect(await keptOf(byPhone)).toEqual([{ value: null, hashed: true }])
   expect(await keptOf(byEmail)).toEqual([{ value: null, hashed: true }])
-  expect(await inboxOf(byPhone.identifier)).toHaveLength(1) // of the first registration
+  expect(await inboxOf(byPhone.identifier)).toHaveLength(1) // the code of the first registration
   expect((await register(byEmail.identifier.toUpperCase())).status).toBe(409)
   expect((await register(`+965${byPhone.identifier}`)).status).toBe(409)
 })

@@ -253,7 +253,7 @@ test('AUTH-16 fifty refreshes at once give fifty working tokens of one session',
   const body = { refreshToken: person.refreshToken }
   const fifty = Array.from({ length: 50 }, () => ({ path: '/auth/refresh', body }))
   let replies = await race(fifty)
-  // What is too much at once for a slow machine is refused early, and asked for again.
+  // A slow machine refuses some of them with 503; these are sent again.
   while (replies.some(({ status }) => status === 503)) {
     replies = replies.filter(({ status }) => status !== 503)
     replies.push(...await race(fifty.slice(replies.length)))
@@ -347,8 +347,8 @@ test('AUTH-18 nobody gains rights through the data that Auth lets people write',
 test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
-  // Of these sizes in kilobytes the first is accepted, and the others are too large; small pieces are
-  // refused once they are too large together.
+  // The first of these sizes in kilobytes is accepted, and the others are too large; small pieces are refused once they
+  // are too large together.
   for (const [size, status] of [[12, 200], [17, 422], [240, 422], [900, 422]] as const) {
     const data = { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) }
     expect((await put({ data })).status).toBe(status)
@@ -418,7 +418,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
       await waits
       await locker.query('rollback')
     }
-    // Nothing, if the row moved to another page, for which an index has a place of its own.
+    // None is free if the row moved to another page, which has an index entry of its own.
     expect([[], [second]]).toContainEqual(left[0])
     expect(left[1]).toEqual(left[0])
   } finally {

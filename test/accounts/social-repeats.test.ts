@@ -207,7 +207,7 @@ describe.runIf(issuerUrl)('REG-08 a token that comes once more', () => {
       [first.body.user.id],
     )
     await personFrom(first).post('/auth/logout', {})
-    // What a request had announced that found the session open.
+    // A request that found the session open had announced this.
     await database().query(
       `insert into private.announced_sign_ins (provider, subject, email, topic)
        values ('google', $1, $2, $3)`,

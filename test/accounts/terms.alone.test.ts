@@ -110,7 +110,7 @@ test('TERMS-02 they are told of once, accepted before they are required, and ref
   await announce(null)
 })
 
-// They are accepted in the last one.
+// The order matters, because the last test accepts the terms.
 describe('TERMS-03 once they are required', { shuffle: false }, () => {
   const present = terms('v3')
   let person: Person

@@ -42,7 +42,8 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
     expect(fromSql[index], `${name} of ${value}`).toBe(value)
   })
 
-  // Nothing becomes another number. SQL returns such a text as it is, so that it is nothing.
+  // No text may become another number. SQL returns such a text unchanged, so that it matches
+  // nothing.
   const unreadable = ['5123456²', '①234', '𝟓1234567', 'a½', '5²@example.com', '⒈2']
   expect(unreadable.map((text) => plainLine(text, 320))).toEqual(unreadable.map(() => undefined))
   expect(await inSql('private.typed(given.value)', unreadable)).toEqual(unreadable)

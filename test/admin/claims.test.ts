@@ -101,7 +101,7 @@ describe('ADM-24 two administrators look at one item', () => {
         },
       })
     }
-    // The suspension is a decision about the listing, which waits for nothing any more.
+    // The suspension is a decision about the listing, which no longer waits for one.
     expect((await claim(listing)).body).toMatchObject({
       waits: false,
       claimedBy: null,

@@ -1,4 +1,4 @@
-// An alarm is told to every administrator, so these tests run alone.
+// Every administrator is notified of an alarm, so these tests run alone.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { byTokenAlone, signUpAdmin } from '../support/admins.ts'

@@ -13,7 +13,7 @@ let thief: Person
 beforeAll(async () => {
   admin = await signUpAdmin()
 })
-// What was suspended of an account is recognised in its later listings, so each test has its own people.
+// A suspended listing is recognised in later listings of its account, so each test has its own people.
 beforeEach(async () => {
   ;[owner, thief] = await Promise.all([signUp('مالك'), signUp('ناسخ')])
 })

@@ -100,7 +100,7 @@ describe('ADM-04 lists', () => {
     expect(await sorted('newest')).toEqual(ids.toReversed())
     const byName = await pagesOf(`${path}&sort=name`)
     expect(byName.map(({ id }) => id).sort()).toEqual(ids.toSorted())
-    // The forms of alef are one letter.
+    // All forms of alef count as one letter.
     const inOrder = [7, 5, 4, 2, 8, 1, 6, 0, 3].map((n) => names[n])
     expect(byName.map(({ fullName }) => fullName)).toEqual(inOrder)
     const backwards = await pagesOf(`${path}&sort=-name`)

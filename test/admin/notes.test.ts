@@ -107,7 +107,7 @@ describe('ADM-23 what administrators note', () => {
     for (const type of ['account', 'identity', 'property', 'report', 'duplicate', 'payout']) {
       expect(await post(type, unknownId, 'نص'), type).toMatchObject(refusal(404, 'not_found'))
     }
-    // An id is that of what it says.
+    // The id must be one of the named kind.
     expect(await post('account', owner.identityId, 'نص')).toMatchObject(refusal(404, 'not_found'))
   })
 

@@ -108,7 +108,7 @@ describe('ADM-30 passkeys of an administrator', { shuffle: false }, () => {
     expect(await by.post('/auth/sudo', {})).toMatchObject(noPasskey)
     expect(await by.post('/auth/otp/resend', { identifier: admin.identifier, purpose: 'sudo' }))
       .toMatchObject(noPasskey)
-    // Past the facade's first look, as where the passkey is added in between.
+    // This goes past the facade's first check, as if the passkey were added in between.
     const { session_id: session } = JSON.parse(
       Buffer.from(admin.accessToken.split('.')[1]!, 'base64url').toString(),
     )
@@ -329,7 +329,7 @@ describe('ADM-31 what a passkey has signed', () => {
       [one, next, one, next].map((assertion) => by.post('/auth/sudo', { assertion })),
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401])
-    // Two sessions sign one after the other, and are answered the other way round.
+    // The passkey signs for two sessions, and the later signature is sent first.
     const elsewhere = browser(await signIn(admin.identifier, admin.password))
     const [mine, theirs] = await Promise.all(
       [by, elsewhere].map(async (each) => (await each.post('/auth/sudo/options')).body),
@@ -435,7 +435,7 @@ describe('ADM-31 what people have been refused elsewhere', () => {
         expect(await by.post(path, undefined, from(origin)), origin).toMatchObject(refused)
       }
     }
-    // What is sent by no page is taken as if it came from the first of ours.
+    // A request without an origin counts as one from our first page.
     const { body: bare } = await caller(admin.accessToken).post('/auth/sudo/options')
     expect(bare.rpId).toBe('localhost')
   })
@@ -514,7 +514,7 @@ describe('ADM-30 up to five, and whose they are', () => {
       result: expect.stringMatching(/^Passkeys removed: 1\./),
     })
     expect(await rowsOf(admin)).toEqual([])
-    // Who has found it, and the session, has nothing by it.
+    // A proof by the lost passkey is no longer valid, even in a session that is still open.
     expect(await proves(admin, proof)).toMatchObject(noProof)
     expect(await proves(admin, await byPassword(admin))).toMatchObject(proven)
     const { rows } = await database().query(
@@ -536,7 +536,7 @@ describe('ADM-30 up to five, and whose they are', () => {
       async () =>
         (await told()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
     )
-    // Once, not by the alarm as well.
+    // The administrators are told once, and not by the alarm as well.
     expect(await told()).not.toContain('passkeys_removed')
     const again = { act: 'remove_passkeys', target: reader.id, reason: why }
     await expect(act(again)).rejects.toThrow('It has no passkeys')

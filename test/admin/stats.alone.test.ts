@@ -21,7 +21,7 @@ const figures = async (days: number) => (await admin.get(`/admin/stats?days=${da
 
 type Figures = { [name: string]: number | Figures }
 
-/** The figures of a day that were not there before, and the median as it is. */
+/** Returns what was added to each figure of a day; the median is taken as it is. */
 const added = (before: Figures, after: Figures): Figures =>
   Object.fromEntries(
     Object.entries(after).filter(([name]) => name !== 'day').map(([name, value]) => [

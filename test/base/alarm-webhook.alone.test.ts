@@ -10,7 +10,7 @@ import { forget, linesOf, unsettled } from './facade-requests.ts'
 
 type Call = { headers: IncomingHttpHeaders; text: string }
 
-/** Takes what is sent to a port of its own, and answers with the status that is set. */
+/** Listens on a port of its own, records what is sent there, and answers with the chosen status. */
 async function receiver(port: number) {
   const calls: Call[] = []
   const set = { status: 200 }

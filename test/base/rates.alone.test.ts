@@ -130,7 +130,7 @@ testLocally(
       expect(await functions.post('/search/count', { strategy: 'deal' }, searcher))
         .toMatchObject(limited)
       expect((await read(searcher)).status).toBe(200)
-      // Suggestions have five times as many, for an address whoever is signed in there.
+      // Suggestions have a limit five times as high, for each address, whoever is signed in there.
       const typing = { 'x-forwarded-for': newAddress() }
       for (let left = 24; left >= 0; left--) {
         const headers = left % 2 ? { ...typing, ...as(two) } : typing

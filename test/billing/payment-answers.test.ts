@@ -1,5 +1,5 @@
-// Every value in every answer of a provider is replaced by each of another kind. What comes out is read
-// or refused as no answer; nothing else is thrown.
+// Every value in every answer of a provider is replaced by one of each other kind. The answer is then either read or
+// refused as unreadable; nothing else is thrown.
 import { expect, test } from 'vitest'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 
@@ -155,7 +155,8 @@ test('PAY-11 an answer of another shape is read or is none, at any depth', async
       } else expect(expected, `${what} ${outcome} ${values}`).toContain(outcome)
     }
   }
-  // What is not there or of another kind is no answer: it might have said that money moved.
+  // An answer with a missing or wrong value counts as none, because it might have reported moved
+  // money.
   const { outcomes } = seen['tap lookUp']!
   for (const name of ['reference', 'source', 'transaction']) {
     const isNull = new RegExp(`"${name}":null`)

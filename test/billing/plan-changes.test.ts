@@ -95,7 +95,7 @@ describe('what is left goes over as time, by its value', () => {
     expect(await currentPlan(person)).toEqual([large, 39])
     expect(await valueOf(first)).toBeCloseTo(6, 2)
     await agePlans(person, 3)
-    // 6 of 9 days of 6 dinars, and all 20 dinars, at a dinar a day.
+    // What is left are 4 dinars (6 of 9 days of 6 dinars) and all 20 dinars, at a dinar a day.
     const third = await buy(person, vast)
     expect(await currentPlan(person)).toEqual([vast, 40 + 4 + 20])
     expect(await valueOf(first)).toBeCloseTo(4, 2)
@@ -156,7 +156,8 @@ describe('what is left goes over as time, by its value', () => {
       if (when === 'after') await refund(admin, invoice, { amount: 5 })
       expect(await currentPlan(person)).toEqual([large, days])
       await buy(person, vast)
-      // 4 of the 5 dinars that are kept, and 20, at 40 dinars for 30 days.
+      // 4 of the 5 dinars that are kept are left, for 3 days; 20 dinars are 15 days, at 40 dinars
+      // for 30.
       expect(await currentPlan(person)).toEqual([vast, 30 + 3 + 15])
     },
   )

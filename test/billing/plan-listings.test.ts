@@ -1,4 +1,5 @@
-// What a plan hides says why, is told once, and comes back when one with room is paid (contract, section 7).
+// Listings that a plan hides have a reason, their owner is told once, and they come back when a plan with room is paid
+// (contract, section 7).
 import { expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'

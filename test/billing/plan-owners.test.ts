@@ -1,4 +1,4 @@
-// Whose plan is renewed: the owner's account and identity have to be in order (contract, section 7).
+// A plan is renewed only if its owner's account and identity are in order (contract, section 7).
 import { beforeAll, describe, expect, test } from 'vitest'
 import { identityOf, statusOf } from '../admin/requests.ts'
 import { signUpAdmin } from '../support/admins.ts'

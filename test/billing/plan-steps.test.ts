@@ -356,7 +356,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     () => ({ kind: 'end' }),
   ]
 
-  /** What a step leaves, as the model sees it, with the bounds of the value of what is left. */
+  /** The state that the model expects after a step, with bounds for the value of what is left. */
   function expectedOf({ balance, terms }: Life) {
     const intervals = terms.flatMap(({ intervals }) => intervals)
     return {

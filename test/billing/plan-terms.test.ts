@@ -1,4 +1,4 @@
-// What was sold stays as it was sold, and a worse renewal is not made by itself (contract, section 7).
+// A sold plan keeps its terms, and is not renewed automatically at worse ones (contract, section 7).
 import { describe, expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { drain } from '../support/jobs.ts'

@@ -63,7 +63,7 @@ const refundWords: Record<Provider, Record<string, Word>> = {
   sandbox: { refunded: 'refunded', '': 'unknown' },
 }
 
-/** Returns all words at night, and by day one of each meaning, another one at each place. */
+/** Returns all statuses at night, and by day one of each meaning, chosen by `place`. */
 const someOfEach = (words: Record<string, Word>, place: number): [string, Word][] => {
   const all = Object.entries(words)
   return all.filter(([word, means]) => {

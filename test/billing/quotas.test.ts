@@ -21,7 +21,7 @@ async function seller(active: number): Promise<{ person: Person; ids: string[] }
     ids.push(
       await insertListing(person.identityId, {
         published_at: new Date(Date.now() - 1e6 + i * 1000),
-        floor_no: i, // so that what is suspended is another unit than the rest
+        floor_no: i, // so that the suspended listing is a different unit
       }),
     )
   }

@@ -25,7 +25,7 @@ export type PaymentStub = {
   requests: string[]
   charges: Map<string, Json>
   refunds: Map<string, Json>
-  /** What sends the answers that are held back while the behaviour is `late`. */
+  /** The functions that send the answers held back while the behaviour is `late`. */
   late: (() => void)[]
   /** The stub's first id. Each stub has a range of its own, because jobs look up all payments. */
   firstId: number

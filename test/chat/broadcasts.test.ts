@@ -70,7 +70,7 @@ test('a repeated and a refused message are no broadcast', async () => {
 
 test('reading is two broadcasts, without receipts one, and none when repeated', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
-  // A notification that is read is one more.
+  // Reading a notification would be one more broadcast, so none is made here.
   await b.patch('/settings', { notifications: { messages: { inApp: false } } })
   await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])

@@ -84,7 +84,7 @@ testLocally('through the gateway while there is no socket', async () => {
   expect([shown, errors]).toEqual([['1', '2', '3'], []])
 })
 
-/** Sockets of the platform whose frames are held back until they are let go, by event. */
+/** Sockets of the platform that hold back their frames, by event, until a test lets them pass. */
 function held() {
   const frames: { event: string; pass: () => void }[] = []
   class Held extends WebSocket {

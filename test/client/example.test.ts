@@ -106,7 +106,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await buyer.locator('.chip[data-field=areaIds]').waitFor({ state: 'detached' })
   expect((await fields()).sort()).toEqual(['areaM2Max', 'kinds', 'type'])
 
-  // What is being typed is completed in a list under the box.
+  // A list under the box completes the typed text.
   await countSuggestions()
   await buyer.locator('[type=search]').fill('')
   await buyer.locator('[type=search]').pressSequentially('بيت للبيع السال', { delay: 20 })

@@ -57,7 +57,7 @@ export async function publish(client: Client, id: string): Promise<string> {
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     // @ts-expect-error it answers about no invoice
     if (error.code === 'invoice_already_paid') return 'paid'
-    // @ts-expect-error and has details of a quota under that code alone
+    // @ts-expect-error only that code has details of a quota
     return String(error.details.limit satisfies number)
   }
 }
@@ -179,9 +179,9 @@ export async function lists(client: Client, id: string, either: Fields) {
   for await (const saved of client.list('/favorites', { query: { fields: 'full' } })) {
     if (saved.status !== 'unavailable') console.log(saved.media.length satisfies number)
   }
-  // @ts-expect-error whichever it is, what no route takes does not compile
+  // @ts-expect-error in either case a parameter that no route takes does not compile
   await client.get('/search', { query: { fields: 'full', areaId: 'salmiya' } })
-  // @ts-expect-error nor does what is neither
+  // @ts-expect-error nor does a value that is neither
   await client.get('/search', { query: { fields: 'short' } })
   return same
 }

@@ -1,4 +1,4 @@
-// What Chromium shows of a picture is the same before and after, however devices and programs have written it.
+// Chromium shows a picture alike before and after, whatever device or program has written it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effortOfRequest, readPicture } from '../../functions/pictures/read.ts'
 import { hasBrowser } from '../client/browser.ts'
@@ -21,7 +21,7 @@ const joined = (...parts: (Buffer | string)[]) =>
 const put = (picture: Buffer, at: number, ...parts: (Buffer | string)[]) =>
   joined(picture.subarray(0, at), ...parts, picture.subarray(at))
 
-/** Bytes that look random, the same every time, with all that a file can hold. */
+/** Returns bytes that look random, with any value, and are the same every time. */
 function junk(seed: number, length = 20 + (seed * 37) % 400): Buffer {
   let state = seed + 1
   return Buffer.from(Array.from({ length }, () => {

@@ -1,10 +1,10 @@
-// Profiles of well-known colour spaces by several makers, others that matter, and some that are none.
+// Profiles of well-known colour spaces by several makers, others that change colours, and invalid ones.
 import * as icc from '../support/profiles.ts'
 
 const { primaries, ofSrgb, matrixTags, profile, lut, xyz, gamma, u32 } = icc
 const text = (value: string) => Buffer.from(value, 'latin1')
 
-/** What is red is shown blue. */
+/** This profile shows red as blue. */
 export const turned = profile(matrixTags(primaries.turned, ofSrgb))
 
 const withMark = (tag: Buffer) => Buffer.concat([tag, text(' PLANTED ')])
@@ -50,7 +50,7 @@ export const known: Record<string, [name: string, made: Buffer]> = {
   ],
 }
 
-/** Each changes what is shown. */
+/** Each of these changes what is shown. */
 export const others: Record<string, Buffer> = {
   'ProPhoto': profile(matrixTags(primaries.proPhoto, gamma(1.8)), { version: 2 }),
   'primaries of nobody': profile(matrixTags(primaries.turned, ofSrgb)),

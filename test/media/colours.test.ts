@@ -1,4 +1,4 @@
-// The colours that Chromium shows of a picture are the same before and after, and nothing is left of who made its profile.
+// Chromium shows the same colours of a picture before and after, and nothing is left about the maker of its profile.
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effortOfRequest, readPicture } from '../../functions/pictures/read.ts'
@@ -23,7 +23,7 @@ const size = { width: 96, height: 64 }
 const { primaries, matrixTags, profile, profileIn, lut, gamma, iccp, iccSegment } = icc
 
 let viewer: Awaited<ReturnType<typeof openViewer>>
-/** Pictures in colour that say nothing about it. */
+/** Colour pictures that contain nothing about their colours. */
 let bare: { jpeg: Buffer; png: Buffer; webp: Buffer[] }
 
 const stored = (picture: Buffer) =>
@@ -42,7 +42,7 @@ function chunksOf(picture: Buffer): Buffer[] {
   return chunks
 }
 
-/** The picture without what Chromium says of its colours. */
+/** Returns the picture without what Chromium writes about its colours. */
 function withoutProfile(picture: Buffer): Buffer {
   const kept = [picture.subarray(0, 2)]
   let at = 2
@@ -69,7 +69,7 @@ const sameAsBefore = async (sent: Buffer) => {
   return after
 }
 
-// What a profile may still hold, and all of its head that may differ.
+// The tags that a stored profile may have, besides the tables below.
 const kept = [
   'desc',
   'cprt',
@@ -368,7 +368,7 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
       const after = stored(sent)
       expect([type, profileIn(after), after.includes('PLANTED')]).toEqual([type, undefined, false])
       expect(await viewer.compare(plainOf(type), after)).toBe(0)
-      // Browsers ignore what is malformed, but for the name of what its samples are.
+      // Browsers ignore malformed profiles too, apart from those of these names.
       if (!/64 KiB|samples/.test(name)) expect(await viewer.compare(sent, after)).toBe(0)
     }
   })

@@ -65,7 +65,7 @@ describe('under review', () => {
       await runJobs()
       await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(1)
 
-      // With nothing else to decide the others close up.
+      // With nothing left to decide, the remaining pictures close the gap.
       const last = await uploadPictures(owner, [picture(5)], { propertyId: id })
       await decide(true)
       await owner.delete(`/properties/${id}/media/${b}`)

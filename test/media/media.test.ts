@@ -251,7 +251,7 @@ describe('MED-28 an upload session', () => {
     await runJobs()
     await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
 
-    // Nothing can become a listing without the pictures of before.
+    // Without the earlier pictures nothing may become a listing.
     expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId }))
       .toMatchObject(goneSession)
     expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
@@ -272,7 +272,7 @@ describe('MED-28 an upload session', () => {
     await runJobs()
     const { media, id } = await createDraft(owner, { uploadSessionId })
     expect(idsOf(media)).toEqual(idsOf(body.files))
-    // It has become the listing, so nothing of it ends.
+    // The session has become the listing, so its pictures are not discarded.
     await daysPass(uploadSessionId, 20)
     await runJobs()
     expect(await mediaOf(id)).toHaveLength(3)
@@ -311,7 +311,7 @@ describe('MED-28 an upload session', () => {
     expect(await uploadPictures(owner, shades(1, 99))).toMatchObject(full)
     expect(await uploadAvatar(owner, jpeg(small))).toMatchObject(full)
     expect(await send()).toMatchObject(full) // each message has a file of its own
-    // What a listing has is used.
+    // Pictures of a listing count as used.
     await createDraft(owner, { uploadSessionId: sessions[0] })
     expect((await uploadAvatar(owner, jpeg(small))).status).toBe(201)
   })

@@ -89,7 +89,7 @@ test('LIST-09 a file that was moved without its row is found, and goes where it 
   await database().query('insert into private.file_moves (property_id) values ($1)', [id])
   await runJobs()
   await expect.poll(async () => (await rows()).rows).toEqual([{ bucket: 'suspended' }])
-  // And when it was lifted meanwhile.
+  // The same, if the suspension was lifted meanwhile.
   await database().query(`update public.media set bucket = 'listings' where id = $1`, [mediaId])
   await decide('restore')
   await database().query('delete from private.file_moves where property_id = $1', [id])
@@ -99,7 +99,7 @@ test('LIST-09 a file that was moved without its row is found, and goes where it 
 })
 
 test('LIST-09 it is right after whatever is decided while jobs run at once', async () => {
-  // Where a job is slow, a decision is asked to come again.
+  // While a slow job holds the rows, a decision gets 503 and is sent again.
   const decided = async (decision: 'suspend' | 'restore') => {
     const statuses: number[] = []
     await waitUntil(decision, async () => {

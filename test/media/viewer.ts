@@ -1,8 +1,8 @@
-// What Chromium shows of a picture. It also makes the pictures in colour that tests begin with.
+// Shows pictures in Chromium, and makes the colour pictures with which tests begin.
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../client/browser.ts'
 
-/** How far apart two pictures are in any of their samples, or what keeps one of them from being shown. */
+/** The largest difference between two pictures in any sample, or why one of them is not shown. */
 export type Compared = number | 'not shown before' | 'not shown' | 'another size'
 
 export async function openViewer() {

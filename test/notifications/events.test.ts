@@ -254,7 +254,7 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
   await act('mark-sold')
   await waitUntilTold()
   expect(await told()).toEqual([`تم بيع «${titleAr}»`])
-  // Events are kept for a day, in which nobody is told the same twice.
+  // Events are kept for a day, and within it nobody is told the same twice.
   await sql('delete from private.notification_events where property_id = $1', [id])
   await act('archive', 'restore', 'publish')
   await waitUntilTold()

@@ -23,7 +23,7 @@ async function save(price: number | null, type = 'SALE') {
 const set = async (price: number | null) =>
   expect((await seller.patch(`/properties/${id}`, { price })).status).toBe(200)
 
-/** The falls that the buyer reads of, newest first, such as '1,000 → 900'. */
+/** Returns the falls in the buyer's notifications, newest first, such as '1,000 → 900'. */
 async function falls(person = buyer): Promise<string[]> {
   await drain('fan_out_listing_events')
   return (await notificationsOf(person, 'favorite_price_drop')).map(({ bodyEn }) =>
@@ -45,7 +45,7 @@ test('FAV-06 a price that was raised and comes back has not fallen', async () =>
   await set(150_000)
   await set(100_000)
   expect(await falls()).toEqual([])
-  // Nor if the raise stood for a while, or was made where nobody saw it.
+  // The same holds if the raise lasted a while, or was made while the listing was hidden.
   await set(150_000)
   await agePrices(id, '29 days 23 hours')
   await set(100_000)
@@ -152,7 +152,7 @@ test('FAV-06 who is told while the price falls again is told one price, then the
   const late = await signUp()
   await toggleFavorite(late, id)
   const [first, last] = [buyer, late].toSorted((a, b) => a.identityId < b.identityId ? -1 : 1)
-  // As if the job had told the first and was stopped.
+  // This is as if the job had been stopped after it told the first person.
   const client = await database().connect()
   try {
     await client.query('begin')

@@ -121,7 +121,7 @@ testLocally('CHAT-31 a push counts once for all devices, when one of them has it
   fcm.answers.set(devices[1]!.pushToken, failure(500, 'INTERNAL'))
   await write('2')
   expect(await counted()).toBe(2)
-  // What never arrives is not counted; here FCM refuses it for each device.
+  // A push that never arrives is not counted; here FCM refuses it for each device.
   for (const { pushToken } of devices) fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
   await sara.post(`/conversations/${id}/read`)
   await write('3')

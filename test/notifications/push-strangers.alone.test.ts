@@ -94,7 +94,7 @@ testLocally(
   },
 )
 
-/** An hour in seconds; the time since then, a slow machine's, too, is taken off. */
+/** An hour in seconds, less the time that has passed since, which is longer on a slow machine. */
 const anHour = expect.toSatisfy((wait: number) => wait > 3000 && wait <= 3600)
 
 async function unheard(count: number): Promise<Person[]> {

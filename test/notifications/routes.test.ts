@@ -7,7 +7,7 @@ import { insertListing, insertOrganisation, insertReviews } from '../support/fix
 import { topUpInvoice } from '../support/money.ts'
 import { description } from '../support/openapi.ts'
 
-/** What the screen of each route reads, as docs/apps/pushes.md tells apps. */
+/** The requests of each route's screen, as docs/apps/pushes.md has them for apps. */
 const reads = new Map(
   [
     ...readFileSync('docs/apps/pushes.md', 'utf8')

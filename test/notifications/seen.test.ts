@@ -1,4 +1,4 @@
-// What is seen on one device is told to the account's other devices.
+// What is seen on one device is reported to the account's other devices.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { socketOf } from '../chat/sockets.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -21,7 +21,7 @@ afterEach(closeClients)
 
 const numbers = (events: { unread: number }[]) => events.map(({ unread }) => unread)
 
-/** A phone on Realtime and a tablet at the gateway, each signed in for itself. */
+/** A phone on Realtime and a tablet at the gateway, each with a sign-in of its own. */
 async function otherDevices(person: Person) {
   const [one, two] = await Promise.all(
     [1, 2].map(() => signIn(person.identifier, person.password)),

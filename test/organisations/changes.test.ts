@@ -1,4 +1,4 @@
-// A change of what an admin verified waits beside it, and the old goes on.
+// A change of verified data waits beside it, and the verified data stays in effect.
 import { beforeEach, expect, test } from 'vitest'
 import { act } from '../admin/studio.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -60,7 +60,7 @@ test('IDN-07 a corrected name takes nothing off the air, and is shown once it is
     identity: { record: { nameAr: old, status: 'active' } },
   }])
 
-  // A newer one replaces it, and what the admin saw is decided, nothing else.
+  // A newer change replaces it, and an admin can decide only about what was shown.
   const { version } = (await queue())[0]
   await change({ nameAr: `${next} ش.م.ك` })
   expect(await decide('approve', { version })).toMatchObject(refusal(409, 'version_conflict'))
@@ -195,7 +195,8 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
   const warned = (times: number) => Array(times).fill('licence_expiring')
   expect(await kindsAfter(31)).toEqual([])
   expect(await kindsAfter(30)).toEqual(warned(1))
-  // Each row is about this date; here the date moves instead of the clock, so the row moves, too.
+  // Each row is about this date. Here the date moves instead of the clock, so the row moves with
+  // it.
   const later = (days: number) =>
     database().query(
       `update private.licence_warnings

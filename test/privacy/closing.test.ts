@@ -207,7 +207,7 @@ test('reviews follow its licence to the next identity of the account, hidden one
     .toEqual([{ rating: 1, hidden: true }, { rating: 2, hidden: false }])
   expect((await owner.get('/auth/me/export')).body.closedLicences).toEqual([])
 
-  // Also when the next one is verified before the closing is over.
+  // The same holds if the next one is verified before the closing is over.
   expect(await close({}, next)).toMatchObject({ status: 202 })
   const last = await claim(owner)
   expect(await ratingOf(last)).toEqual([null, 0])

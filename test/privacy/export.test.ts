@@ -24,7 +24,10 @@ const sets = {
   session: 'select id from auth.sessions where user_id = $1',
 }
 
-/** What the export has: by which column rows are whose, and the columns. */
+/**
+ * The contents of the export: each table, the column that says whose a row is, and the columns that
+ * are exported.
+ */
 const shown: [table: string, by: string, of: keyof typeof sets, columns: string][] = [
   ['public.accounts', 'id', 'account', 'email phone terms_version language'],
   ['public.individual_profiles', 'account_id', 'account', 'full_name avatar_url'],

@@ -67,7 +67,7 @@ test('LIST-08 listings go along with pictures, numbers, prices, favorites and da
     .toEqual({ phone })
   expect((await guest.get(`/properties/${listed.id}/price-history`)).body.items).toHaveLength(2)
 
-  // The old identity has its leads, and nothing else of it.
+  // The old identity keeps its leads, and nothing else of the listing.
   expect(await mine()).toEqual([stays.id])
   expect((await seller.get(`/properties/${draft.id}`)).status).toBe(404)
   expect((await seller.patch(`/properties/${listed.id}`, { price: 5 })).status).toBe(404)
@@ -79,7 +79,7 @@ test('LIST-08 listings go along with pictures, numbers, prices, favorites and da
     .toMatchObject([{ position: 1 }])
   expect((await seller.post(`/properties/${listed.id}/pause`)).status).toBe(200)
 
-  // And back.
+  // The listing can also be moved back.
   expect((await move([listed.id], seller.identityId)).status).toBe(200)
   await actAs(seller.identityId)
   expect((await seller.post(`/properties/${listed.id}/resume`)).status).toBe(200)

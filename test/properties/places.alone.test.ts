@@ -1,4 +1,5 @@
-// HARM-10: with the precision "area" nobody learns more of a place than the area. Runs alone, because it moves one.
+// HARM-10: with the precision "area" nobody learns more about a location than its area. The test runs alone, because it
+// moves an area's point.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { drain } from '../support/jobs.ts'
@@ -44,7 +45,7 @@ const around = ({ lat, lng }: Point) => [lng - 0.0005, lat - 0.0005, lng + 0.000
 const onMap = async (point: Point): Promise<{ id: string }[]> =>
   (await guest.get(`/map/listings?bbox=${around(point).join()}&zoom=18&q=${word}`)).body.points
 
-/** Expects others to see and find the listing at the point alone, at every door. */
+/** Expects that every route shows and finds the listing for others at this point alone. */
 async function expectAt(id: string, point: Point) {
   const location = { ...point, precision: 'area' }
   for (const person of [guest, buyer]) {
@@ -85,7 +86,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
     expect(ids(await search({ bbox: around(pin) }))).toEqual([])
     expect(ids(await search({ near: { ...pin, km: 0.1 } }))).toEqual([])
     expect(await onMap(pin)).toEqual([])
-    // Nor does the order by distance say which one is nearer.
+    // The order by distance does not say either which one is nearer.
     expect(ids(await search({ near: { ...pin, km: 20 }, sort: 'distance' })))
       .toEqual(ids(await search({ near: { ...pins[0], km: 20 }, sort: 'distance' })))
   }
@@ -95,7 +96,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
       client.query('select lat, lng, shown_lat from public.properties where id = $1', [exact]),
   )
   expect(rows).toEqual([])
-  // In another area it is at the point of that one.
+  // In another area it is shown at that area's point.
   const block = { lat: 29.3325, lng: 48.0775, precision: 'block' }
   await seller.patch(`/properties/${exact}`, { location: block })
   expect((await guest.get(`/properties/${exact}`)).body.location).toEqual(block)
@@ -155,7 +156,7 @@ test('HARM-10 where an area has no point it is the governorate’s, until an adm
   await moveArea('wista', point)
   const client = await database().connect()
   try {
-    // A listing that is being changed is not waited for; it follows the next time.
+    // A listing that is being changed is skipped, and follows at the next run.
     await client.query('begin')
     await client.query('select from public.properties where id = $1 for update', [id])
     await database().query('select private.move_area_points()')

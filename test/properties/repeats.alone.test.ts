@@ -54,7 +54,7 @@ const pairsOf = async (...ids: string[]) =>
 const look = () => drain('find_duplicates')
 
 describe('FRESH-03 the same house twice', () => {
-  // What is other, and whether the listing repeats the first one.
+  // Each row has what differs, the changed fields, and whether the listing repeats the first one.
   test.each<[string, object, boolean, object?]>([
     ['nothing', {}, true],
     ['the price, by 2 %', { price: 98_000 }, true],

@@ -171,7 +171,7 @@ test('LIST-01 what shows less holds at once, also under review; what shows more 
     allowCall: false,
   })
 
-  // A coarser place holds for the pin that is shown; another pin waits.
+  // The coarser precision applies at once to the pin that is shown; the other pin waits for review.
   expect(await change({ location: { lat: 29.3401, lng: 48.0802, precision: 'block' } }))
     .toMatchObject({
       location: { ...pin, precision: 'block' },

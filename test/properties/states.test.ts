@@ -272,7 +272,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   const { body } = await guest.get(`/properties/${running.id}`)
   expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(3, 2)
 
-  // The end of a pause adds the whole of it, with the suspension.
+  // The end of a pause adds the whole pause, including the time of the suspension.
   const paused = await publishListing(seller, { kind: 'chalet' }) // repeats none that was suspended
   await seller.post(`/properties/${paused.id}/pause`)
   await suspend(paused.id, 20, '3 days')
@@ -281,7 +281,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   const resumed = await seller.post(`/properties/${paused.id}/resume`)
   expect(days(new Date().toISOString(), resumed.body.expiresAt)).toBeCloseTo(3, 2)
 
-  // One that was over may be renewed as long as before.
+  // A listing that had expired may be renewed for as long as before.
   const over = await listingIn(seller, 'expired')
   await suspend(over, 100, '0 days')
   await lift(over)

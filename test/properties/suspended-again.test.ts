@@ -1,4 +1,4 @@
-// What was suspended is recognised when its account posts it anew, also while find_duplicates and
+// A suspended listing is recognised when its account posts it again, even while find_duplicates and
 // review_listings are off, as they are here.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'

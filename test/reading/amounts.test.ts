@@ -29,7 +29,7 @@ function filtersOf(cell: string) {
 
 type Found = { field: string; value: string; text: string }
 
-/** A search would also leave out a size that no listing has, so the reading itself is asked for. */
+/** A search would also leave out a size that no listing has, so the reading itself is queried. */
 async function reading(q: string, strategy = 'standard') {
   const { rows: [{ as }] } = await database().query(
     'select to_json(private.read_query($1, $2)) as as',

@@ -33,7 +33,7 @@ const judged = new Set(
 )
 
 async function understood({ q, strategy }: Judged): Promise<Understood> {
-  // The map leaves nothing out because no listing fits; it knows no strategy.
+  // The map never leaves out an amount because no listing fits, but it has no strategies.
   const answer = strategy
     ? await guest.post('/search/advanced', { strategy, q, limit: 1 })
     : await guest.get(
@@ -48,7 +48,7 @@ const same = (a: string | number | undefined, b: string | number | undefined) =>
 
 const letters = (texts: string[]) => searchText(texts.join(' ')).replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Says what is wrong with what was read: `left out` where an amount is missing, and none stands in its place. */
+/** Returns what is wrong with a reading: `left out` if an amount is missing and nothing replaces it. */
 function judge({ read, either = [read!], ignored = [] }: Judged, as: Understood) {
   const got: Read = {}
   for (const { field, value } of as.found) if (judged.has(field)) got[field] = value

@@ -1,5 +1,5 @@
-// The queries of everyday life and their judge (docs/tests.md). Among the listings of the demo they are judged where
-// these are loaded (local/demo/demo.test.ts), among many only at night.
+// The queries of everyday life and their judge (docs/tests.md). The demo's listings are judged where they are loaded
+// (local/demo/demo.test.ts), many listings only at night.
 import { expect, test } from 'vitest'
 import { loadListings } from '../../bench/generate-listings.ts'
 import { database } from '../support/client.ts'

@@ -1,5 +1,5 @@
-// Judges what searches find: queries of everyday life (test/vectors/everyday.json), each with what a person wants as
-// conditions on the rows. Shares no code with what reads and searches.
+// Judges search results: queries of everyday life (test/vectors/everyday.json), each with the person's wishes as
+// conditions on the rows. It shares no code with the reading of queries and the search.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { connected } from '../../local/schema/build.ts'
@@ -52,7 +52,7 @@ export const open = vectors<({ q: string; why: string } & Partial<Record<Listing
   'everyday-open',
 )
 
-// What a listing leaves open is judged by its text, in which letters that people interchange are one.
+// A field that a listing leaves open is judged by its text, in which interchangeable letters count as one.
 const rows = `
   create temporary table judged as
   select
@@ -130,7 +130,7 @@ function fitting({ strategy, wants: { not, sort, ...wanted } }: Query): string {
     all(wanted) || 'true',
     not ? `(${all(not)}) is not true` : 'true',
   ].join(' and ')
-  // In the order of prices five are meant, and those that cost the same.
+  // In the order of prices the first five are right, and those that cost the same.
   return sort
     ? `select id from judged where ${among}
        order by price fetch first 5 rows with ties`
@@ -147,7 +147,9 @@ const groups = [
   ['chalet', 'istiraha', 'farm', 'camp'],
 ]
 
-/** What is next best: of the type, and of a kind of the group or in one of the areas or the five nearest to any. */
+/**
+ * Selects what is next best: of the type, and of a kind of the same group or in one of the areas or the five nearest.
+ */
 function nextBest(query: Query, areas: Area[]): string {
   const { type, kinds, areaIds = [], governorateIds = [], near, not } = query.wants
   const named = areas.filter(({ id, governorate_id }) =>
@@ -179,7 +181,7 @@ const amounts =
   'priceMin priceMax areaM2Min areaM2Max bedroomsMin bathroomsMin floorMin floorMax block'
     .split(' ')
 
-/** Says which amounts, type and areas were read that contradict what is wanted. */
+/** Returns the amounts, type and areas that were read and contradict the wishes. */
 function contradictions({ wants }: Query, { found }: Understood, areas: Area[]): string[] {
   const wanted: Record<string, unknown> = wants
   const near = areas.filter(({ lat, lng }) =>
@@ -205,7 +207,7 @@ function contradictions({ wants }: Query, { found }: Understood, areas: Area[]):
   })
 }
 
-/** Four of the first five are what is meant, or all where there are fewer; similar ones may follow. */
+/** Whether four of the first five are right, or all if there are fewer; similar ones may follow. */
 function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
   const first = items.slice(0, 5).map(({ id }) => meant.has(id))
   const shown = first.slice(0, similarFrom ?? 5)
@@ -213,7 +215,10 @@ function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
     shown.filter((fits) => !fits).length <= 1
 }
 
-/** Where nothing fits, what is shown is next best and says how it differs; nothing is shown if nothing is. */
+/**
+ * Whether, if nothing fits, the listings shown are next best and say how they differ; none may be shown if there is
+ * none.
+ */
 function isNextBest(
   { items, similarFrom, similar }: Page,
   count: number,
@@ -240,7 +245,7 @@ async function answerOf<T>(baseUrl: string, path: string, query: Query, more = {
 /** Judges all queries on a stack of its own, among whatever listings it has. */
 export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]> {
   const { areas, meant, next } = await connected(databaseUrl, async (client) => {
-    // Words are counted by a job, and a misspelt one is taken only for what is counted.
+    // A job counts the words, and a misspelt word is taken only for one that is counted.
     await client.query('select private.recount_search_words()')
     await client.query(rows)
     const { rows: areas } = await client.query<Area>(
@@ -279,7 +284,10 @@ export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]>
 const faultOf = ({ hit, wrong, empty }: Verdict): Fault | undefined =>
   wrong.length ? 'wrong' : empty ? 'empty' : hit ? undefined : 'missed'
 
-/** By class: queries that something fits, with hits, wrong readings and empty pages, and those that nothing fits. */
+/**
+ * Counts by class the queries with a match and their hits, the queries without one and how many showed the next best,
+ * wrong readings and empty pages.
+ */
 export function byClass(verdicts: Verdict[]) {
   const table: Record<string, Record<string, number>> = {}
   for (const one of verdicts) {
@@ -302,7 +310,7 @@ export function byClass(verdicts: Verdict[]) {
   return { ...classes, all }
 }
 
-/** What differs from the list of what is open: what is no longer right, or is worse, or has become right. */
+/** The differences from the list of open queries: which are no longer right, are worse, or have become right. */
 export function differences(verdicts: Verdict[], among: Listings) {
   const known = new Map(open.map((one) => [one.q, one[among]]))
   return verdicts.flatMap((verdict) => {

@@ -169,7 +169,7 @@ export class Oracle {
       const isOpen = (name: string) => step >= (steps[name] ?? Infinity)
       const kept = Object.keys(read).filter((name) => !isOpen(name) || name in wider)
       const held = kept.map((name) => isOpen(name) ? wider[name](read[name] as never) : is(name))
-      // What is not wanted says nothing of what is.
+      // Excluded values do not say what is wanted.
       const asks = kept.some((name) => !name.startsWith('not'))
       const said = step === -1 ? readings.map((all) => has(...all)) : step === 0 || !asks ? any : []
       if (!asks && !said.length) continue
@@ -188,7 +188,7 @@ export class Oracle {
     const similar = found.map(({ id, step, index }) => {
       const { area_id, met, said } = rows.find((row) => row.id === id)
       const changed = names.filter((_, n) => !met[n])
-      // A word alike stands for less the less alike it is.
+      // The less similar a word is, the less it stands for the one in the query.
       const lacking = said.map((all: boolean[]) =>
         all.includes(true) ? all.indexOf(true) / all.length : 1
       ).reduce((sum: number, one: number) => sum + one, 0)
@@ -320,14 +320,14 @@ export class Oracle {
   }
 }
 
-/** The ids of a page, each of a similar listing with what it does not meet. */
+/** The ids of a page; with each similar listing come the filters that it does not meet. */
 export const linesOf = ({ items, similar }: Page) =>
   items.map(({ id }, index) => {
     const part = similar.findLast(({ from }) => from <= index)
     return part ? `${id} ${part.changed}` : id
   })
 
-/** The steps at which what was read is let go or widened. */
+/** The steps at which filters that were read are let go or widened. */
 const steps: Record<string, number> = {
   ...Object.fromEntries(
     [

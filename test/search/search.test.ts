@@ -205,7 +205,7 @@ test('LIST-05 a price of 0 is shown as typed, sorts last and fits no filter by p
       `/map/listings?bbox=48.0777,29.3333,48.0779,29.3334&zoom=${zoom}&ownerId=${seller.identityId}`,
     )).body
   expect((await map(10)).clusters).toMatchObject([{ count: 3, sale: { minPrice: 8.5 } }])
-  // Newest first.
+  // Points are listed newest first.
   expect((await map(17)).points.at(-1))
     .toMatchObject({ id: nothing, price: 0, priceLabel: '0 د.ك', count: 3 })
 })

@@ -1,4 +1,4 @@
-// What follows where fewer than five listings fit. The owner is a given filter, so that listings of other tests
+// Similar listings follow if fewer than five fit a query. The owner is a given filter, so that listings of other tests
 // are not similar.
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
@@ -25,7 +25,7 @@ const list = (columns: Body = {}) =>
     ...columns,
   })
 
-/** Returns each listing of a page by the name of its id, with what it does not meet. */
+/** Returns each listing of a page by the name of its id, with the filters that it does not meet. */
 const shown = ({ body }: Reply, made: Record<string, string>) =>
   linesOf(body).map((line) => {
     const [id, ...changed] = line.split(' ')
@@ -95,7 +95,7 @@ test('then details, kinds, areas and the price, each only to reach five', async 
   for (const [name, columns] of Object.entries(others)) {
     made[name] = await list({ ...fits, ...columns })
   }
-  // None of these is shown, whatever is let go.
+  // None of these is shown at any step.
   await list({ ...fits, type: 'RENT' })
   await list({ ...fits, kind: 'shop' })
   await list({ ...fits, price: 116_000 })

@@ -105,7 +105,7 @@ test('a blank text does not filter', async () => {
   for (const q of ['', ' \t\u00a0']) expect(ids(await search({ ...filters, q }))).toEqual([id])
 })
 
-// Phones put marks that nobody sees around what is copied, and an Arabic keyboard has marks of its own.
+// Phones add invisible marks to copied text, and an Arabic keyboard has further ones.
 const marks = ['\u200f', '\u2068\u2069', '\ufeff \u00ad', 'َ', 'ّ ً', 'ـــ', 'ـِـ\u200d']
 
 test.each(marks)('a text of marks alone (%j) does not filter, at any door', async (q) => {
@@ -220,7 +220,8 @@ test('a filter never adds a fit, on any page, and both ways of asking agree', as
   }
   for (const q of [word, ...alike]) {
     const all = await walk({ q })
-    // The others are alike by two letters each, which is too little for words as long as these.
+    // The other words differ from each other by two letters each, too many for them to count as
+    // similar.
     expect(all.found).toHaveLength(q === word ? 12 : q === alike[0] ? 6 : 5)
     const filters = [{ bedroomsMin: 1 }, { bedroomsMin: 2 }, { areaIds: ['qibla'] }]
     for (const filter of [...filters, { areaIds: ['salmiya'], bedroomsMin: 1 }]) {

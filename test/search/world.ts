@@ -130,7 +130,8 @@ export function dice(seed: number): Dice {
 }
 
 /**
- * A query's meaning: filters that are read, with the condition of each that the text can say, too, and words.
+ * The meaning of a query: the filters that are read from it, with conditions for those that a listing's text can meet
+ * too, and the words.
  */
 export type Reading = {
   read: Record<string, string | number | boolean | string[]>
@@ -138,7 +139,7 @@ export type Reading = {
   words: string[]
 }
 
-/** A field says it or, where the listing leaves it open, the text. */
+/** The condition on the field or, if the listing leaves it open, on its text. */
 const open = (field: string, is: string, text: string) =>
   `(${field} ${is} or ${field} is null and (${text}))`
 const thirdBlock = open(
@@ -171,7 +172,8 @@ const says = {
   second: { floorMin: isSecond, floorMax: isSecond },
   corner: { plotPosition: isCorner },
   furnished: { furnished: isFurnished },
-  // A listing with 0 bathrooms leaves them open; those of test/reading say more of them.
+  // 0 bathrooms means that the field is open. Listings of test/reading mention them in further
+  // ways.
   bathrooms: {
     bathroomsMin: open(
       'nullif(bathrooms, 0)',

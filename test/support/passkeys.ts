@@ -44,7 +44,7 @@ function coseOf(key: KeyObject): Buffer {
 
 const [present, verified, synced, attested] = [0x01, 0x04, 0x18, 0x40]
 
-/** What is signed in place of what is right. */
+/** Wrong values, to be signed in place of the right ones. */
 export type Lie = {
   origin?: string
   challenge?: string
@@ -60,7 +60,7 @@ export type Lie = {
 
 type Options = { challenge: string; rpId?: string; rp?: { id: string } }
 
-/** One that is synced between devices does not count how often it signs. */
+/** A passkey that is synced between devices does not count its signatures. */
 export type Made = { alg?: keyof typeof keys; isSynced?: boolean; transports?: string[] }
 
 export class Passkey {

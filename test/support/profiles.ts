@@ -45,7 +45,7 @@ export const primaries = {
   ]],
   adobe: [[0.60974, 0.31111, 0.01947], [0.20528, 0.62567, 0.06087], [0.14919, 0.06322, 0.74457]],
   proPhoto: [[0.79767, 0.28804, 0], [0.13519, 0.71187, 0], [0.03134, 0.00009, 0.82491]],
-  // Those of nobody: what is red is shown blue.
+  // This space is made up: it shows red as blue.
   turned: [[0.14307, 0.06061, 0.7141], [0.38515, 0.71687, 0.09708], [0.43607, 0.22249, 0.01392]],
 }
 
@@ -62,7 +62,7 @@ export function matrixTags(of: number[][], ...curves: Buffer[]): Tags {
   }
 }
 
-/** A table of a colour for each corner of the cube, and between them `grid` points a side. */
+/** Makes a table with a colour for each corner of the cube, and `grid` points on each side. */
 export function lut(kind: 'mft1' | 'mft2' | 'mAB ', of: number[][], grid = 2, inputs = 3): Buffer {
   const points: number[] = []
   const width = kind === 'mft1' ? 1 : 2
@@ -76,7 +76,7 @@ export function lut(kind: 'mft1' | 'mft2' | 'mAB ', of: number[][], grid = 2, in
       : ink.map(srgbCurve)
     for (let axis = 0; axis < 3; axis++) {
       const value = light.reduce((sum, share, channel) => sum + share * of[channel]![axis]!, 0)
-      // 1.0 is half of what a table can hold.
+      // 1.0 is half of the largest value in a table.
       points.push(Math.round(Math.max(0, value) * (width === 1 ? 127.5 : 32768)))
     }
   }
@@ -156,7 +156,7 @@ export function profile(tags: Tags, head: Head = {}): Buffer {
 
 // Pictures with a profile --------------------------------------------------------------------------
 
-/** The picture with something right behind its beginning (JPEG) or header (PNG). */
+/** The picture with something inserted after its beginning (JPEG) or header (PNG). */
 export const withParts = (picture: Buffer, ...parts: Buffer[]) => {
   const at = picture[0] === 0xff ? 2 : 33
   return Buffer.concat([picture.subarray(0, at), ...parts, picture.subarray(at)])

@@ -1,14 +1,14 @@
 /**
- * Builds phrases with amounts, each with what it means, and shares nothing with what reads them: amounts as they are
- * said, in frames (a bound, a range, a size beside a price), among words that mean nothing to a search.
+ * Builds phrases with amounts, each with its meaning: amounts as people say them, in frames (a bound, a range, a size
+ * beside a price), among words that mean nothing to a search. It shares no code with what reads them.
  *
- * Every fifth amount is held out. Who works on the grammar looks at the others alone, and learns from these whether it
- * holds for what it was not written for.
+ * Every fifth amount is held out. People who work on the grammar look only at the others, so the held-out ones show
+ * whether it also holds for amounts that it was not written for.
  */
 export type Phrase = {
   q: string
   read: Record<string, string | number>
-  /** What has to be named as left out. */
+  /** What must be reported as left out. */
   ignored?: string[]
   form: string
   held: boolean
@@ -125,7 +125,7 @@ const bare: [number, ...string[]][] = [
   [350, '350', '٣٥٠', 'ثلاثمية وخمسين'],
 ]
 
-/** What is no number before a multiplier takes the whole phrase with it. */
+/** An unknown word before a multiplier makes the whole phrase unreadable. */
 const unreadable = ['كم الف', 'كذا مليون', 'ثمنين الف', 'شوية الاف', 'جم الف دينار']
 
 const arabic = {
@@ -249,7 +249,9 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Bounds a number without a unit: thousands for a sale, as it stands for a rent, left out without a type. */
+  /**
+   * Bounds a number without a unit. It means thousands for a sale and itself for a rent; without a type it is left out.
+   */
   function unitless([value, ...said]: typeof bare[number], nth: number): Phrase {
     const frame = pick(['most', 'least'] as const)
     const text = pick(said)
@@ -266,7 +268,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Leaves out an amount that is none. */
+  /** Makes a phrase whose amount is unreadable and must be left out. */
   function left(text: string, held: boolean): Phrase {
     const multiplier = /الف|الاف|مليون/.exec(text)![0]
     return {

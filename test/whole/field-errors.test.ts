@@ -14,7 +14,7 @@ import {
 } from '../support/openapi.ts'
 import { isLeftOut } from './input-requests.ts'
 
-// What a field that is missing or past its bounds is called, in every body of the description.
+// The error codes of a field that is missing or out of bounds, in every body of the description.
 
 let owner: Person
 let admin: Person
@@ -71,9 +71,9 @@ describe('PR-13 the code of a field says what is wrong', () => {
     }
   })
 
-  // A sign-in answers what nobody can have as it answers what is wrong.
+  // A sign-in treats an impossible identifier or password like a wrong one.
   const notSaid = ['login identifier', 'login password']
-  // What these fields are about is looked for first.
+  // What these fields are about is looked up before the fields are checked.
   const afterOthers = ['create_conversation message', 'send_message body', 'update_review comment']
 
   // "" is null where null is allowed, and a part of a list is then judged as a whole.

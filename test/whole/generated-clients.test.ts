@@ -85,7 +85,7 @@ afterAll(() => {
   if (given) rmSync(folder, { recursive: true })
 })
 
-/** Makes what a client shows, and returns what its program is called with and what it should print. */
+/** Makes the data that a client shows, and returns the arguments of its program and the output to expect. */
 async function prepare() {
   const { a: me, b, conversationId } = await startConversation()
   const [low, high] = [uniquePrice(), uniquePrice()].sort((one, other) => one - other)

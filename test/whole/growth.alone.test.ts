@@ -156,7 +156,7 @@ test('HARM-04 a hundred sessions: of more the least recently used end', async ()
     ),
   )
   const newest = await signIn(person.identifier, person.password)
-  // The job of a minute may have come before.
+  // The job that runs every minute may have run already.
   expect([102, 100]).toContain(await countSessions(person.id))
   await drain('end_surplus_sessions')
   expect(await countSessions(person.id)).toBe(100)

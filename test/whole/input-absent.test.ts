@@ -154,7 +154,7 @@ describe('INP-27 an emptied field is null wherever null clears', () => {
     })
     expect(body.rentConditions[0].textAr).toContain('ا')
 
-    // What null does not clear is refused as before, and so is an empty one of a list.
+    // An empty text is still refused in a field that null does not clear, and in a list.
     for (const fields of [{ type: '' }, { amenities: [''] }, { wantedKinds: [''] }]) {
       expect((await person.patch(`/properties/${id}`, fields)).status).toBe(422)
     }

@@ -63,7 +63,7 @@ const notTheirs = [
   '__proto__',
 ]
 
-// What browsers make of passkeys, to which they may add: what is not read there is dropped.
+// Objects that browsers make for passkeys, and may extend; unknown fields in them are dropped.
 const ofBrowsers = ['attestation', 'assertion']
 
 function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[] {

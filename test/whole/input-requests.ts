@@ -17,7 +17,7 @@ export const routes = operations.map((operation) => ({ ...operation, operation }
 export const isText = ({ schema }: Input) =>
   typeOf(schema) === 'string' || concreteSchema(schema).type === undefined
 
-/** Fields for information, of which what is not understood is left out (INP-26). */
+/** Informational fields, whose unreadable values are left out (INP-26). */
 export const isLeftOut = ({ id }: Operation, { name }: Input) =>
   ['appVersion', 'locale', 'smsFor'].includes(name) ||
   id.startsWith('sign_in_with_') && name === 'fullName'

@@ -195,7 +195,7 @@ describe("ISO-08 another's id is as good as none", () => {
     const before = await fingerprintOf(stranger)
     const at = (id: string) => callAs(owner, operation, requestWith(operation, input, id))
     const missing = looks(await at(randomUUID()))
-    // A session that is gone is a fault of the form.
+    // An upload session that is gone counts as a fault of the form.
     const gone = input.name === 'uploadSessionId' && missing.status === 422
     expect(gone || missing.status !== 422, JSON.stringify(missing.body)).toBe(true)
     for (const [kind, id] of Object.entries(strangers)) {

@@ -1,4 +1,4 @@
-// docs/jobs.md says of every job whom it acts for.
+// docs/jobs.md says for every job on whose behalf it acts.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

@@ -78,7 +78,7 @@ testLocally(
     }
     await notify(sara, 'system', serviceMessage())
     await tries(unknown, unknown)
-    // Nobody else waits for it.
+    // No other push waits for it.
     await notify(other, 'system', serviceMessage())
     await sendPushes()
     expect(fcm.sentTo(alive)).toHaveLength(1)
@@ -87,7 +87,7 @@ testLocally(
 
     await notify(sara, 'system', serviceMessage())
     await tries(unknown, unknown)
-    expect(await hasDevice(sara)).toBe(true) // the push that arrived began the count anew
+    expect(await hasDevice(sara)).toBe(true) // the push that arrived restarted the count
     await tries(unknown)
     expect(await hasDevice(sara)).toBe(false)
     expect(await waitingPushes(sara)).toEqual([])

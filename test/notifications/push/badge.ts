@@ -16,13 +16,13 @@ const signInAgain = () => signIn(sara.identifier, sara.password)
 const badgesFor = async (person: Person) =>
   (await waitingPushes(person)).filter(({ category }) => category === 'badge')
 
-/** Sends what waits, as if its time had come. */
+/** Sends the waiting pushes, as if their time had come. */
 async function sendNow(person: Person) {
   await agePushes(person)
   await sendPushes()
 }
 
-/** As if ten minutes had passed since the last badge. */
+/** Pretends that ten minutes have passed since the last badge. */
 const rest = (person: Person) =>
   database().query('update public.devices set badge_due_at = null where account_id = $1', [
     person.id,
@@ -122,7 +122,7 @@ testLocally('CHAT-23 what is read while a badge is on its way is told afterwards
   await sendNow(sara)
   const [waiting] = await badgesFor(sara)
   expect(waiting.lease).toBe(null)
-  // On a machine so slow that the push was given up it is tried again sooner.
+  // On a slow machine the push may time out, and is then tried again sooner.
   if (waiting.attempts === 0) expect(waiting.wait).toBeGreaterThan(300)
   const { rows: [{ next }] } = await database().query(
     `select extract(epoch from badge_due_at - now())::float as next

@@ -30,7 +30,7 @@ testLocally('QUOTA_EXCEEDED: all pushes wait as long as FCM asks, a minute at le
     const later = await signUp()
     const { pushToken } = await registerDevice(later)
     await notify(later, 'system', serviceMessage())
-    // Until the time that FCM named no process leases any push, whichever process got that answer.
+    // Until the time that FCM named, no process leases a push, whichever process got that answer.
     for (const process of [own, undefined]) await sendPushes(process)
     expect(fcm.sentTo(pushToken)).toEqual([])
     expect(await waitingPushes(later)).toMatchObject([{ attempts: 0, lease: null }])

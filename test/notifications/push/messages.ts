@@ -1,4 +1,5 @@
-// CHAT-31: what a push about messages says is made when it is sent, from what is unread then.
+// CHAT-31: the text of a push about messages is made when it is sent, from the messages that are
+// unread then.
 import { expect } from 'vitest'
 import { type Person, signUp } from '../../support/client.ts'
 import { listEntry, openConversation, postMessage } from '../../support/conversations.ts'
@@ -16,7 +17,10 @@ import { agePushes, fcm, sara, sendPushes, waitingPushes } from './process.ts'
 const inQuietHours = () =>
   sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
 
-/** What arrives when quiet hours, or the wait after a failure, are over; badges have no text. */
+/**
+ * Returns the pushes that arrive once quiet hours, or the wait after a failure, are over; badges
+ * have no text.
+ */
 async function pushedLater(pushToken: string) {
   await agePushes(sara, 20_000)
   await sendPushes()

@@ -12,7 +12,7 @@ export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
     fcm = await startFcmStub()
-    // After a token that a slow machine brings too late, nothing would be sent for a minute.
+    // If a slow machine brought the token too late, nothing would be sent for a minute.
     jobs = await startFacade({ ...fcm.settings, PATIENCE: '10' }, 'jobs')
   })
   afterAll(async () => {
