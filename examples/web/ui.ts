@@ -42,7 +42,8 @@ export function say(text: string) {
 
 /** Shows why something failed. The service's errors have a message for users, in Arabic. */
 export function explain(error: unknown) {
-  if (error instanceof Error && error.name === 'AbortError') return // the user has left the page or asked anew
+  // the user has left the page or asked again
+  if (error instanceof Error && error.name === 'AbortError') return
   if (!isApiError(error)) throw error
   if (error.code === 'token_missing') location.hash = '#/sign-in'
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)

@@ -60,7 +60,7 @@ test.runIf(hasStack && hasBrowser)(
       await expect.poll(() => field('governorate_id').inputValue()).toBe('hawalli')
       await page.getByRole('button', { name: 'Cancel' }).click()
 
-      // What comes late, of another table, is not shown.
+      // A late answer about another table is not shown.
       const { promise: held, resolve: release } = Promise.withResolvers<void>()
       await page.route(/\/rest\/v1\/accounts\?/, async (route) => {
         await held
@@ -72,7 +72,7 @@ test.runIf(hasStack && hasBrowser)(
       await page.locator('tbody tr').first().waitFor()
       release()
       await (await late).finished()
-      // An answer that was asked for later.
+      // This waits for an answer that was requested later.
       await page.evaluate(async () => await (await fetch('')).text())
       expect(await page.locator('#error').textContent()).toBe('')
       expect(await page.locator('tbody tr').count()).toBeGreaterThan(50)

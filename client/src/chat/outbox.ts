@@ -46,7 +46,7 @@ export class Outbox {
     return this.waiting.map(({ message }) => message)
   }
 
-  /** Stops sending, and fails what waits. Waiting messages stay stored. */
+  /** Stops sending, and rejects the calls that wait. Their messages stay stored. */
   close(failure: ApiError): void {
     this.ended = failure
     for (const { sender } of this.waiting) sender?.reject(failure)

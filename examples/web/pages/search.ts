@@ -1,6 +1,6 @@
-// The search box, with what the text may become in a list under it. The text is sent as typed, and the filters that the service reads in it
-// (`understood.found`) are shown as chips. If one is removed, the others become filters of the next search,
-// beside the words that are left. What would narrow the search is offered with its count (facets).
+// The search box, with suggestions in a list under it. The text is sent as typed, and the filters that the service
+// reads in it (`understood.found`) are shown as chips. If one is removed, the others become filters of the next search,
+// beside the remaining words. Facets and their counts offer ways to narrow the search.
 import { type Schemas, whileTyping } from 'kuwait-property-client'
 import type { Page } from '../main.ts'
 import { allAreas, client, words } from '../service.ts'
@@ -14,7 +14,8 @@ const unmet: Record<string, string> = {
 export const searchPage: Page = async (into, page) => {
   const nextSignal = onlyLatest(page)
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
-  let sort: Schemas['Understood']['sort'] = null // of a word that is left with the other chips
+  // the order that a word asked for, kept with the other chips
+  let sort: Schemas['Understood']['sort'] = null
   const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
     placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
   const list = html`<ul hidden @pointerdown=${(event: Event) => event.preventDefault()}></ul>` // the box keeps the focus
