@@ -137,7 +137,7 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, is taken for the same person''s, and nobody is notified of it.';
+  'the same address and client, counts as by the same person, and nobody is notified of it.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql

@@ -43,7 +43,7 @@ create function private.suggested_names(
 as $$
 declare
   named text[];
-  whole text[]; -- the names that are typed to the end
+  whole text[]; -- the names that are typed completely
   items jsonb[];
   phrases jsonb[];
   read private.reading;

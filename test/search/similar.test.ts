@@ -18,7 +18,7 @@ type Body = Record<string, unknown>
 const search = (q: string, more: Body = {}) =>
   guest.post('/search/advanced', { strategy: 'standard', q, ownerId: seller.identityId, ...more })
 let listed = 0
-/** Lists one a second after the one before. */
+/** Inserts a listing that is published a second after the previous one. */
 const list = (columns: Body = {}) =>
   insertListing(seller.identityId, {
     published_at: new Date(Date.now() - 3_600_000 + 1000 * listed++),

@@ -305,7 +305,7 @@ test('a notification that meets a lock is retried, and its cause does not fail',
   const { one, other, talk } = await twoAcquaintances()
   const client = await database().connect()
   try {
-    // Another transaction takes the same two rows in the reverse order; the message is the first to wait.
+    // Another transaction takes the same two rows in the reverse order. The message waits first.
     await client.query('begin')
     await client.query(
       `select from public.notifications where account_id = $1 and kind = 'message_new'
