@@ -45,7 +45,7 @@ export const exceptions: Exceptions = {
     {
       from: '04_organisations',
       to: '09_media',
-      what: { 'private.discard_picture_of': 1, 'private.use_picture': 1 },
+      what: { 'private.with_pictures': 1 },
       why: 'A page edit changes texts and pictures together, or none of them. Pictures are on a ' +
         'later floor because most of them belong to listings.',
     },

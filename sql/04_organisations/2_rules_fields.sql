@@ -207,15 +207,3 @@ end
 $$;
 comment on function private.changes_to_verify is
   'What an admin has to see before the page (before) becomes organisation; null if nothing.';
-
-create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
-  language plpgsql set search_path = ''
-as $$
-begin
-  if given = 'null' then
-    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
-    return null;
-  end if;
-  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
-end
-$$;

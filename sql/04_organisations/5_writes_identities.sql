@@ -110,12 +110,7 @@ begin
     perform private.check_waiting_identities(caller_id);
     changed.status := 'pending_verification';
   end if;
-  if fields ? 'logoMediaId' then
-    organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
-  end if;
-  if fields ? 'coverMediaId' then
-    organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
-  end if;
+  organisation := private.with_pictures(organisation, fields);
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
   perform private.lock_dependents(caller_id, array[changed.id], false)

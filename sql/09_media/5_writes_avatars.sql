@@ -77,3 +77,32 @@ begin
   update public.identities set avatar_url = url where identities.id = person_id;
 end
 $$;
+
+create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
+  language plpgsql set search_path = ''
+as $$
+begin
+  if given = 'null' then
+    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
+    return null;
+  end if;
+  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
+end
+$$;
+
+create function private.with_pictures(organisation public.organisations, fields jsonb)
+  returns public.organisations
+  language plpgsql set search_path = ''
+as $$
+begin
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.set_picture(
+      organisation.identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.set_picture(
+      organisation.identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  return organisation;
+end
+$$;

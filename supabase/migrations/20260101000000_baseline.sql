@@ -7398,18 +7398,6 @@ $$;
 comment on function private.changes_to_verify is
   'What an admin has to see before the page (before) becomes organisation; null if nothing.';
 
-create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
-  language plpgsql set search_path = ''
-as $$
-begin
-  if given = 'null' then
-    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
-    return null;
-  end if;
-  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
-end
-$$;
-
 -- sql/04_organisations/2_rules_states.sql
 
 create function private.holds_licence(identity_status text) returns boolean
@@ -7992,12 +7980,7 @@ begin
     perform private.check_waiting_identities(caller_id);
     changed.status := 'pending_verification';
   end if;
-  if fields ? 'logoMediaId' then
-    organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
-  end if;
-  if fields ? 'coverMediaId' then
-    organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
-  end if;
+  organisation := private.with_pictures(organisation, fields);
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
@@ -22935,6 +22918,35 @@ begin
   update public.individual_profiles set avatar_url = url
   where individual_profiles.account_id = change_avatar.account_id;
   update public.identities set avatar_url = url where identities.id = person_id;
+end
+$$;
+
+create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
+  language plpgsql set search_path = ''
+as $$
+begin
+  if given = 'null' then
+    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
+    return null;
+  end if;
+  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
+end
+$$;
+
+create function private.with_pictures(organisation public.organisations, fields jsonb)
+  returns public.organisations
+  language plpgsql set search_path = ''
+as $$
+begin
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.set_picture(
+      organisation.identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.set_picture(
+      organisation.identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  return organisation;
 end
 $$;
 
