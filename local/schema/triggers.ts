@@ -97,7 +97,8 @@ When a listing is sold, one \`update\` of its status does all of this, in this o
 7. \`queue_listing_event\` queues one event; a job notifies those who saved it.
 8. \`record_publication\`, at the commit, ends its time in the feed.
 
-Nothing else runs: of an update that changes no column in a condition, no function is called.
+Nothing else runs. An update that changes no column in a condition calls \`on_listed_property\` alone, if the listing is
+listed, and \`on_property_edited\` if it was not the facade.
 
 Of one moment Postgres runs triggers by their names. Where one has to come before another, **its line says so** (the
 comment of the trigger, beside it in \`sql/\`); all others may run in any order.

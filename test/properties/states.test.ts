@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 const states = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented']
   .concat('exchanged', 'expired', 'archived', 'suspended', 'deleted')
@@ -290,7 +290,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
 
 test('an edit that sets every column calls only the functions of what it changes', async () => {
   const seller = await signUp()
-  const { id } = await publishListing(seller)
+  const id = await insertListing(await insertOrganisation(seller.id))
   const client = new pg.Client({ connectionString: variable('DATABASE_URL') })
   await client.connect()
   try {
@@ -298,6 +298,7 @@ test('an edit that sets every column calls only the functions of what it changes
       await client.query('select pg_stat_force_next_flush()')
       await client.query('begin')
       await client.query(`update public.properties set ${columns} where id = $1`, [id])
+      await client.query('set constraints all immediate')
       const { rows } = await client.query<{ name: string }>(
         `select proname as name from pg_proc
          join pg_trigger on tgfoid = pg_proc.oid and tgrelid = 'public.properties'::regclass
@@ -318,6 +319,19 @@ test('an edit that sets every column calls only the functions of what it changes
         'queue_duplicate_check',
         'update_search_document',
       ])
+    // Besides on_property_edited, which the facade does not cause, the story of docs/triggers.md has all.
+    expect(await called(`status = 'sold'`)).toEqual([
+      'audit_change',
+      'count_listing',
+      'enter_property_state',
+      'on_listed_property',
+      'on_property_edited',
+      'on_property_shown',
+      'queue_listing_event',
+      'record_publication',
+      'set_listed',
+      'update_search_document',
+    ])
   } finally {
     await client.end()
   }
