@@ -81,7 +81,11 @@ describe('ISO-01 catalogue of protections', () => {
     create trigger planted_too before insert or update on public.planted
       for each row execute function private.planted();
     create trigger planted_blindly before update of price on public.properties
-      for each row when (new.price is not null) execute function private.planted();`
+      for each row when (new.price is not null) execute function private.planted();
+    create trigger planted_half before update of price, status on public.properties
+      for each row when (old.status is distinct from new.status) execute function private.planted();
+    create trigger planted_aside before update of price on public.properties
+      for each row when (old.status = 'active') execute function private.planted();`
 
   test('reports a planted table, view and function for every convention', async () => {
     const url = await planted('bad_catalogue', bad)
@@ -90,6 +94,10 @@ describe('ISO-01 catalogue of protections', () => {
       expect(found.length, habit.name).toBeGreaterThan(0)
       expect(found.every((what) => what.includes('planted')), habit.name).toBe(true)
     }
+    const compared = conventions.find(({ name }) => name.startsWith('a trigger on properties'))
+    expect(await violations(url, compared!)).toEqual(
+      ['aside', 'blindly', 'half'].map((name) => `planted_${name} on public.properties: price`),
+    )
   })
 })
 

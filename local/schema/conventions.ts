@@ -75,11 +75,14 @@ export const conventions: Convention[] = [
   },
   {
     // save_property sets every column, so the event alone does not show a change.
-    name: 'a trigger on properties that names columns asks whether one of them changed',
-    query: `select tgname || ' on ' || tgrelid::regclass
+    name: 'a trigger on properties that names columns compares each with what it was',
+    query: `select format('%s on %s: %s', tgname, tgrelid::regclass, attname)
       from pg_trigger
-      where tgrelid = 'public.properties'::regclass and not tgisinternal and tgattr <> ''
-        and pg_get_triggerdef(pg_trigger.oid) !~* '\\mold\\.'`,
+      join pg_attribute on attrelid = tgrelid and attnum = any (tgattr)
+      where tgrelid = 'public.properties'::regclass and not tgisinternal
+        and not pg_get_triggerdef(pg_trigger.oid) ~ all (array[
+          format('\\mold\\.%I\\M', attname), format('\\mnew\\.%I\\M', attname)
+        ])`,
   },
   {
     // A standard SQL body is parsed when the function is created, so a later search_path does not matter.
