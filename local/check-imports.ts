@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
+import { runAsCommand } from './schema/run-as-command.ts'
 
 const base = ['local/config', 'local/http', 'local/processes']
 
@@ -79,21 +80,17 @@ type Graph = Map<string, Set<string>>
 
 const isTest = (file: string) => /\.test\.ts$|\/support\//.test(file)
 
-const files = ['functions', 'local'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
-).filter((file) => file.endsWith('.ts') && !isTest(file))
-
 const importPattern =
   /^(?:import|export)\b[^'"]*?\bfrom '(\.[^']+)'|\bimport\('(\.[^']+)'\)|^import '(\.[^']+)'/gm
 
-const imports: Graph = new Map(files.map((file) => {
-  const text = readFileSync(join(root, file), 'utf8')
-  const targets = [...text.matchAll(importPattern)].map((match) =>
-    posix.join(posix.dirname(file), match[1] ?? match[2] ?? match[3]!)
-  )
-  return [file, new Set(targets)]
-}))
+function importsIn(files: Map<string, string>): Graph {
+  return new Map([...files].map(([file, text]) => {
+    const targets = [...text.matchAll(importPattern)].map((match) =>
+      posix.join(posix.dirname(file), match[1] ?? match[2] ?? match[3]!)
+    )
+    return [file, new Set(targets)]
+  }))
+}
 
 const rooms = Object.keys(mayImport).sort((a, b) => b.length - a.length)
 const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`)) ?? file
@@ -115,20 +112,25 @@ function circlesIn(graph: Graph): string[] {
   return circles
 }
 
-const areas: Graph = new Map()
-const faults: string[] = []
-for (const [file, targets] of imports) {
-  for (const target of targets) {
-    const [from, to] = [roomOf(file), roomOf(target)]
-    // A file outside these folders, such as start.ts, may import anything but may not be imported.
-    const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
-    if (!allowed) faults.push(`up: ${file} -> ${target}`)
-    if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
-    areas.set(areaOf(file), (areas.get(areaOf(file)) ?? new Set()).add(areaOf(target)))
+/** Returns the imports that are not allowed, in files given by their paths. */
+export function importFaults(files: Map<string, string>): string[] {
+  const imports = importsIn(files)
+  const areas: Graph = new Map()
+  const faults: string[] = []
+  for (const [file, targets] of imports) {
+    for (const target of targets) {
+      const [from, to] = [roomOf(file), roomOf(target)]
+      // A file outside these folders, such as start.ts, may import anything but may not be imported.
+      const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
+      if (!allowed) faults.push(`up: ${file} -> ${target}`)
+      if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
+      areas.set(areaOf(file), (areas.get(areaOf(file)) ?? new Set()).add(areaOf(target)))
+    }
   }
+  faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
+  faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
+  return faults
 }
-faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
-faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
 
 const sleeps =
   /\b(?:setTimeout|setInterval|waitForTimeout|pg_sleep|(?:Atomics|scheduler)\.wait)|['"`]sleep\b/g
@@ -176,24 +178,39 @@ const ownSleep: Record<string, [why: string, ...words: string[]]> = {
   ],
 }
 
-const testFiles = ['test', 'local'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
-).filter((file) => file.endsWith('.ts') && (file.startsWith('test/') || isTest(file)))
-for (const file of testFiles) {
-  const found = new Set(readFileSync(join(root, file), 'utf8').match(sleeps) ?? [])
-  const [, ...allowed] = ownSleep[file] ?? ['']
-  for (const word of found) {
-    if (allowed.includes(word)) continue
-    faults.push(`sleeps by itself (${word}), and not by test/support/wait.ts: ${file}`)
+function sleepFaults(files: Map<string, string>): string[] {
+  const faults: string[] = []
+  for (const [file, text] of files) {
+    const found = new Set(text.match(sleeps) ?? [])
+    const [, ...allowed] = ownSleep[file] ?? ['']
+    for (const word of found) {
+      if (allowed.includes(word)) continue
+      faults.push(`sleeps by itself (${word}), and not by test/support/wait.ts: ${file}`)
+    }
+    for (const word of allowed) {
+      if (!found.has(word)) faults.push(`does not sleep by ${word} any more: ${file}`)
+    }
   }
-  for (const word of allowed) {
-    if (!found.has(word)) faults.push(`does not sleep by ${word} any more: ${file}`)
+  for (const file of Object.keys(ownSleep)) {
+    if (!files.has(file)) faults.push(`a reason for a sleep of no file: ${file}`)
   }
-}
-for (const file of Object.keys(ownSleep)) {
-  if (!testFiles.includes(file)) faults.push(`a reason for a sleep of no file: ${file}`)
+  return faults
 }
 
-for (const fault of faults) console.log(fault)
-process.exitCode = faults.length ? 1 : 0
+const read = (folders: string[], isIncluded: (file: string) => boolean) =>
+  new Map(
+    folders.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    ).filter((file) => file.endsWith('.ts') && isIncluded(file))
+      .map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+  )
+
+await runAsCommand(import.meta.url, () => {
+  const faults = [
+    ...importFaults(read(['functions', 'local'], (file) => !isTest(file))),
+    ...sleepFaults(read(['test', 'local'], (file) => file.startsWith('test/') || isTest(file))),
+  ]
+  for (const fault of faults) console.log(fault)
+  process.exitCode = faults.length ? 1 : 0
+})
