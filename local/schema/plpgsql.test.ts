@@ -27,6 +27,14 @@ const planted = `
     end if;
   end $$;
 
+  create function private.parsed(number text) returns void language plpgsql as $$
+  declare
+    one integer := number;
+    "limit" integer;
+  begin
+    perform one, "limit";
+  end $$;
+
   create function private.on_lamp() returns trigger language plpgsql as $$
   begin
     perform new.room_id;
@@ -70,6 +78,8 @@ test.runIf(installed())(
         'private.level(boolean), as a whole: 2F005 control reached end of function without RETURN',
         'private.on_lamp() as rooms_changed of public.rooms, line 3: 42703 record "new" has no field "room_id"',
         'private.on_rooms() as rooms_deleted of public.rooms, line 3: 42P01 relation "earlier" does not exist',
+        'private.parsed(text), line 5: 00000 name of variable "limit" is reserved keyword',
+        'private.parsed(text), line 5: 42804 target type is different type than source type',
         expect.stringMatching(/^private\.rarely\(boolean\), line 4: 42883 function .*lower/),
       ])
     })
