@@ -80,14 +80,10 @@ declare
   price_min constant numeric := filters."priceMin";
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
-  others private.search_filters := filters;
+  others constant private.search_filters := jsonb_populate_record(filters,
+    '{"type": null, "kinds": null, "areaIds": null, "priceMin": null, "priceMax": null,
+      "bedroomsMin": null}');
 begin
-  others.type := null;
-  others.kinds := null;
-  others."areaIds" := null;
-  others."priceMin" := null;
-  others."priceMax" := null;
-  others."bedroomsMin" := null;
   is_complete := false;
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(filters."areaIds") > 1
