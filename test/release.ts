@@ -21,9 +21,11 @@ import { packagesFor } from './suite/packages-for.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.argv.slice(2)
-const areas = given.includes('all')
-  ? []
-  : filtersFor(given.length ? given : ['properties', 'local/schema/', 'test/admin/studio-tables'])
+const areas = given.includes('all') ? [] : filtersFor(
+  given.length
+    ? given
+    : ['properties', 'local/schema/', 'test/admin/studio-tables', 'test/privacy/export'],
+)
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

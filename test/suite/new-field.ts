@@ -1,17 +1,19 @@
-// Adds a field of a listing by the recipe of docs/conventions.md, as a release after 1.0.0 would, for
-// test/release.ts.
+// Adds two fields of a listing, a number and a text, by the recipe of docs/conventions.md, as a release after
+// 1.0.0 would, for test/release.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const column = 'parking_spaces'
 
 const edits: [file: string, after: string, added: string][] = [
-  ['docs/contract/properties.md', '`buildingYear?`', ', `parkingSpaces?`'],
+  ['docs/contract/properties.md', '`buildingYear?`', ', `parkingSpaces?`, `parkingNote?`'],
   [
     'sql/06_properties/1_tables.sql',
     'check (building_year between 1900 and 2100),\n',
     '  parking_spaces smallint\n' +
-    '    constraint properties_parking_spaces_range check (parking_spaces between 0 and 100),\n',
+    '    constraint properties_parking_spaces_range check (parking_spaces between 0 and 100),\n' +
+    '  parking_note text\n' +
+    '    constraint properties_parking_note_length check (char_length(parking_note) between 1 and 60),\n',
   ],
   [
     'sql/06_properties/1_tables.sql',
@@ -21,13 +23,15 @@ const edits: [file: string, after: string, added: string][] = [
   [
     'sql/06_properties/2_rules_fields.sql',
     `('buildingYear', 'integer', null, 1900, private.this_year() + 5, '{by_hand}'),\n`,
-    `    ('parkingSpaces', 'integer', null, 0, 100, '{by_hand}'),\n`,
+    `    ('parkingSpaces', 'integer', null, 0, 100, '{by_hand}'),\n` +
+    `    ('parkingNote', 'name', null, 1, 60, '{by_hand}'),\n`,
   ],
   [
     'functions/api/properties/schemas-fields.ts',
     '    maybe(year(1900, 5)),\n  ),\n',
     `  parkingSpaces: field(\n    z.int().min(0).max(100).nullable().describe('Those that go with it.'),\n` +
-    '    maybe(whole(0, 100)),\n  ),\n',
+    '    maybe(whole(0, 100)),\n  ),\n' +
+    `  parkingNote: field(\n    shown.describe('Where they are.'),\n    maybe(name(60)),\n  ),\n`,
   ],
 ]
 
