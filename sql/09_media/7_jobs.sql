@@ -152,7 +152,7 @@ begin
             and media.removal_due_at <= now()
             and not exists (
               select from public.reports
-              where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+              where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
                 -- Anyone with its URL could see the picture of a hidden message.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )

@@ -7,8 +7,8 @@ create table public.reports (
   conversation_id uuid,
   part text,
   reported_identity_id uuid not null references public.identities (id) on delete cascade,
-  kept jsonb,
-  kept_hash text not null,
+  stored_content jsonb,
+  content_hash text not null,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -28,9 +28,9 @@ comment on table public.reports is
   'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
-comment on column public.reports.kept is
+comment on column public.reports.stored_content is
   'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
-comment on column public.reports.kept_hash is
+comment on column public.reports.content_hash is
   'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
   'refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
@@ -41,8 +41,8 @@ create unique index reports_open_once_key on public.reports (account_id, target_
 create index reports_account_idx on public.reports (account_id, created_at desc, id desc);
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_reported_idx on public.reports (reported_identity_id);
-create index reports_kept_idx on public.reports (decided_at) where kept is not null;
-create index reports_pictures_idx on public.reports using gin ((kept -> 'pictures'));
+create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
+create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;

@@ -177,7 +177,7 @@ begin
     join public.accounts on accounts.id = identities.account_id
     where identities.id = new.reported_identity_id and accounts.status = 'deleted'
   ) then
-    new.kept := null;
+    new.stored_content := null;
   end if;
   return new;
 end

@@ -136,7 +136,7 @@ begin
           current #>> '{fields,comment}'))
       from public.identities where identities.id = report.reported_identity_id
     ),
-    'then', private.shown_content(report.kept),
+    'then', private.shown_content(report.stored_content),
     'now', private.shown_content(current)
   );
 end

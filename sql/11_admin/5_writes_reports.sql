@@ -31,28 +31,28 @@ begin
   report.target_type := target_type;
   report.target_id := target_id;
   report.part := part;
-  report.kept := private.reported_content(report);
-  if report.kept is null then
+  report.stored_content := private.reported_content(report);
+  if report.stored_content is null then
     perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
-  elsif part = 'picture' and report.kept -> 'pictures' = '[]' then
+  elsif part = 'picture' and report.stored_content -> 'pictures' = '[]' then
     perform private.refuse_field('part', 'invalid');
   end if;
-  report.kept_hash := encode(sha256(convert_to(report.kept::text, 'utf8')), 'hex');
+  report.content_hash := encode(sha256(convert_to(report.stored_content::text, 'utf8')), 'hex');
   if exists (
     select from public.reports as earlier
     where earlier.account_id = private.account_id()
       and earlier.target_type = add_report.target_type and earlier.target_id = add_report.target_id
       and (earlier.target_type = 'message'
-        or earlier.status = 'dismissed' and earlier.kept_hash = report.kept_hash
+        or earlier.status = 'dismissed' and earlier.content_hash = report.content_hash
           and (earlier.target_type <> 'identity' or earlier.decided_at > now() - interval '7 days'))
   ) then
     perform private.refuse(409, 'report_exists');
   end if;
   insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, part,
-    reported_identity_id, kept, kept_hash, reason, note)
+    reported_identity_id, stored_content, content_hash, reason, note)
   values (private.account_id(), report.identity_id, report.target_type, report.target_id,
-    report.conversation_id, report.part, report.reported_identity_id, report.kept,
-    report.kept_hash, add_report.reason, note_text)
+    report.conversation_id, report.part, report.reported_identity_id, report.stored_content,
+    report.content_hash, add_report.reason, note_text)
   on conflict do nothing -- reports_open_once_key
   returning * into report;
   if report.id is null then

@@ -34,10 +34,10 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   from public.identities
   where identities.account_id = new.id and reports.reported_identity_id = identities.id
-    and reports.status <> 'open' and reports.kept is not null;
+    and reports.status <> 'open' and reports.stored_content is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
   delete from public.notes where notes.account_id = new.id;
@@ -75,8 +75,8 @@ create trigger duplicates_take_their_notes
   after delete on public.duplicates
   for each row execute function private.forget_notes_about();
 create trigger reports_take_their_notes
-  after update of kept on public.reports
-  for each row when (old.kept is not null and new.kept is null)
+  after update of stored_content on public.reports
+  for each row when (old.stored_content is not null and new.stored_content is null)
   execute function private.forget_notes_about();
 create trigger payouts_take_their_notes
   after update of name, phone, email on public.wallet_payouts

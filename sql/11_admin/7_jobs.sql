@@ -27,10 +27,10 @@ as $$
 declare
   emptied bigint;
 begin
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   where reports.id in (
     select old.id from public.reports as old
-    where old.kept is not null and old.decided_at <= now() - interval '180 days'
+    where old.stored_content is not null and old.decided_at <= now() - interval '180 days'
     order by old.decided_at
     limit 1000
     for no key update skip locked

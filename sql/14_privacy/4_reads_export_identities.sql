@@ -218,11 +218,11 @@ begin
         'targetType', reports.target_type,
         'targetId', reports.target_id,
         'reason', reports.reason,
-        'content', private.shown_content(reports.kept)
+        'content', private.shown_content(reports.stored_content)
       ) order by reports.id), '[]')
       from public.reports
       where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null and not exists (
+        and reports.stored_content is not null and not exists (
           select from public.reviews
           where reports.target_type = 'review' and reviews.id = reports.target_id
             and reviews.hidden_at is not null

@@ -51,7 +51,8 @@ as $$
     select greatest(media.removal_due_at, media.discarded_at) as at from public.media
     where media.discarded_at is not null and media.removed_at is null
       and media.removal_due_at <= now() and not exists (
-        select from public.reports where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+        select from public.reports
+        where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
       )
     order by media.removal_due_at, media.discarded_at limit 1000
   ) as due

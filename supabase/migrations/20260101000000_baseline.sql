@@ -23907,7 +23907,7 @@ begin
             and media.removal_due_at <= now()
             and not exists (
               select from public.reports
-              where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+              where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
                 -- Anyone with its URL could see the picture of a hidden message.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
@@ -26836,8 +26836,8 @@ create table public.reports (
   conversation_id uuid,
   part text,
   reported_identity_id uuid not null references public.identities (id) on delete cascade,
-  kept jsonb,
-  kept_hash text not null,
+  stored_content jsonb,
+  content_hash text not null,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -26857,9 +26857,9 @@ comment on table public.reports is
   'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
-comment on column public.reports.kept is
+comment on column public.reports.stored_content is
   'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
-comment on column public.reports.kept_hash is
+comment on column public.reports.content_hash is
   'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
   'refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
@@ -26870,8 +26870,8 @@ create unique index reports_open_once_key on public.reports (account_id, target_
 create index reports_account_idx on public.reports (account_id, created_at desc, id desc);
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_reported_idx on public.reports (reported_identity_id);
-create index reports_kept_idx on public.reports (decided_at) where kept is not null;
-create index reports_pictures_idx on public.reports using gin ((kept -> 'pictures'));
+create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
+create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
@@ -27909,7 +27909,7 @@ begin
     join public.accounts on accounts.id = identities.account_id
     where identities.id = new.reported_identity_id and accounts.status = 'deleted'
   ) then
-    new.kept := null;
+    new.stored_content := null;
   end if;
   return new;
 end
@@ -28209,7 +28209,7 @@ begin
           current #>> '{fields,comment}'))
       from public.identities where identities.id = report.reported_identity_id
     ),
-    'then', private.shown_content(report.kept),
+    'then', private.shown_content(report.stored_content),
     'now', private.shown_content(current)
   );
 end
@@ -31017,28 +31017,28 @@ begin
   report.target_type := target_type;
   report.target_id := target_id;
   report.part := part;
-  report.kept := private.reported_content(report);
-  if report.kept is null then
+  report.stored_content := private.reported_content(report);
+  if report.stored_content is null then
     perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
-  elsif part = 'picture' and report.kept -> 'pictures' = '[]' then
+  elsif part = 'picture' and report.stored_content -> 'pictures' = '[]' then
     perform private.refuse_field('part', 'invalid');
   end if;
-  report.kept_hash := encode(sha256(convert_to(report.kept::text, 'utf8')), 'hex');
+  report.content_hash := encode(sha256(convert_to(report.stored_content::text, 'utf8')), 'hex');
   if exists (
     select from public.reports as earlier
     where earlier.account_id = private.account_id()
       and earlier.target_type = add_report.target_type and earlier.target_id = add_report.target_id
       and (earlier.target_type = 'message'
-        or earlier.status = 'dismissed' and earlier.kept_hash = report.kept_hash
+        or earlier.status = 'dismissed' and earlier.content_hash = report.content_hash
           and (earlier.target_type <> 'identity' or earlier.decided_at > now() - interval '7 days'))
   ) then
     perform private.refuse(409, 'report_exists');
   end if;
   insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, part,
-    reported_identity_id, kept, kept_hash, reason, note)
+    reported_identity_id, stored_content, content_hash, reason, note)
   values (private.account_id(), report.identity_id, report.target_type, report.target_id,
-    report.conversation_id, report.part, report.reported_identity_id, report.kept,
-    report.kept_hash, add_report.reason, note_text)
+    report.conversation_id, report.part, report.reported_identity_id, report.stored_content,
+    report.content_hash, add_report.reason, note_text)
   on conflict do nothing -- reports_open_once_key
   returning * into report;
   if report.id is null then
@@ -31481,10 +31481,10 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   from public.identities
   where identities.account_id = new.id and reports.reported_identity_id = identities.id
-    and reports.status <> 'open' and reports.kept is not null;
+    and reports.status <> 'open' and reports.stored_content is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
   delete from public.notes where notes.account_id = new.id;
@@ -31522,8 +31522,8 @@ create trigger duplicates_take_their_notes
   after delete on public.duplicates
   for each row execute function private.forget_notes_about();
 create trigger reports_take_their_notes
-  after update of kept on public.reports
-  for each row when (old.kept is not null and new.kept is null)
+  after update of stored_content on public.reports
+  for each row when (old.stored_content is not null and new.stored_content is null)
   execute function private.forget_notes_about();
 create trigger payouts_take_their_notes
   after update of name, phone, email on public.wallet_payouts
@@ -31667,10 +31667,10 @@ as $$
 declare
   emptied bigint;
 begin
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   where reports.id in (
     select old.id from public.reports as old
-    where old.kept is not null and old.decided_at <= now() - interval '180 days'
+    where old.stored_content is not null and old.decided_at <= now() - interval '180 days'
     order by old.decided_at
     limit 1000
     for no key update skip locked
@@ -36070,11 +36070,11 @@ begin
         'targetType', reports.target_type,
         'targetId', reports.target_id,
         'reason', reports.reason,
-        'content', private.shown_content(reports.kept)
+        'content', private.shown_content(reports.stored_content)
       ) order by reports.id), '[]')
       from public.reports
       where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null and not exists (
+        and reports.stored_content is not null and not exists (
           select from public.reviews
           where reports.target_type = 'review' and reviews.id = reports.target_id
             and reviews.hidden_at is not null
@@ -36947,7 +36947,8 @@ as $$
     select greatest(media.removal_due_at, media.discarded_at) as at from public.media
     where media.discarded_at is not null and media.removed_at is null
       and media.removal_due_at <= now() and not exists (
-        select from public.reports where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+        select from public.reports
+        where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
       )
     order by media.removal_due_at, media.discarded_at limit 1000
   ) as due

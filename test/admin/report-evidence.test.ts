@@ -39,7 +39,8 @@ async function seen(targetId: string) {
 }
 
 const keptOf = async (id: string) =>
-  (await database().query('select kept from public.reports where id = $1', [id])).rows[0].kept
+  (await database().query('select stored_content from public.reports where id = $1', [id])).rows[0]
+    .stored_content
 
 const decidedLongAgo = (id: string, age: string) =>
   database().query(

@@ -167,8 +167,8 @@ const leftOut: Record<string, string> = {
   'public.properties.suspended_from': 'what it was before an administrator suspended it',
   'public.refund_documents.document': 'its parts are in `refunds`',
   'public.refunds': financial,
-  'public.reports.kept': 'of what others own; `reported` has what is kept of one’s own',
-  'public.reports.kept_hash': 'a hash',
+  'public.reports.stored_content': 'of what others own; `reported` has what is kept of one’s own',
+  'public.reports.content_hash': 'a hash',
   'public.reports.status_reason': administrators,
   'public.subscription_intervals': financial,
   'public.wallet_payouts': 'no screen shows them; `wallet` has what left for them',
@@ -341,11 +341,11 @@ beforeAll(async () => {
        select conversation_id from public.participants where account_id = :account limit 1
      )
      insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id,
-       part, reported_identity_id, kept_hash, reason, note, status, status_reason)
+       part, reported_identity_id, content_hash, reason, note, status, status_reason)
      select :account, :identity, 'message', :session, conversation_id, 'picture', :friend, '', 'other',
        'بلاغ مزروع', 'dismissed', '${ofAdministrators[1]}' from talk`,
     `insert into public.reports (account_id, identity_id, target_type, target_id,
-       reported_identity_id, kept, kept_hash, reason, note)
+       reported_identity_id, stored_content, content_hash, reason, note)
      values (:friendAccount, :friend, 'identity', :identity, :identity, '{}', '', 'other',
        '${ofAdministrators[0]}')`,
     `update public.organisations set name_en = 'Planted', logo_url = 'https://planted.example/logo',

@@ -136,9 +136,9 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
        insert into public.reports (id, account_id, identity_id, target_type, target_id,
-         reported_identity_id, kept, kept_hash, reason)
+         reported_identity_id, stored_content, content_hash, reason)
        select id, account_id, identity_id, target_type, target_id,
-         reported_identity_id, kept, kept_hash, reason from gone`,
+         reported_identity_id, stored_content, content_hash, reason from gone`,
       [report],
     )
   }

@@ -242,7 +242,7 @@ export const tables: Record<string, Table> = {
   'public.reports': closed(
     'account_id',
     `insert into public.reports
-       (account_id, identity_id, target_type, target_id, reported_identity_id, kept_hash, reason)
+       (account_id, identity_id, target_type, target_id, reported_identity_id, content_hash, reason)
      values (:account, :identity, 'property', gen_random_uuid(), :identity, '', 'spam')`,
   ),
   'public.duplicates': closed(
