@@ -128,7 +128,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
-  asked boolean not null default true,
+  requested_here boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
@@ -149,7 +149,7 @@ comment on column public.refunds.state is
 comment on column public.refunds.admin_id is
   'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
   'provider caused it.';
-comment on column public.refunds.asked is
+comment on column public.refunds.requested_here is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
 comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';

@@ -71,7 +71,7 @@ declare
   made uuid;
 begin
   insert into public.refunds (
-    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+    invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)
   values (payment.invoice_id, payment.id, 'source', (answer ->> 'amount')::numeric,
     'made at the provider', false, answer ->> 'refundRef')
   returning id into made;

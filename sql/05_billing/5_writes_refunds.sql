@@ -46,7 +46,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
   -- No money is held for a refund that was not requested here or was rejected before.
-  is_held := refund.asked and refund.state = 'requested';
+  is_held := refund.requested_here and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case

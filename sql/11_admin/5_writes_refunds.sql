@@ -28,7 +28,8 @@ begin
   -- Without an amount, the second of two refunds finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
-    and refunds.amount = make_refund.amount and refunds.asked and refunds.state <> 'rejected'
+    and refunds.amount = make_refund.amount and refunds.requested_here
+    and refunds.state <> 'rejected'
     and refunds.created_at > clock_timestamp() - interval '10 minutes';
   if done_at is not null and not private.has_claimed_key() then
     perform private.refuse(409, 'refund_repeated', by_hand => private.done_already(done_at));

@@ -8612,7 +8612,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
-  asked boolean not null default true,
+  requested_here boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
@@ -8633,7 +8633,7 @@ comment on column public.refunds.state is
 comment on column public.refunds.admin_id is
   'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
   'provider caused it.';
-comment on column public.refunds.asked is
+comment on column public.refunds.requested_here is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
 comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
@@ -11106,7 +11106,7 @@ declare
   made uuid;
 begin
   insert into public.refunds (
-    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+    invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)
   values (payment.invoice_id, payment.id, 'source', (answer ->> 'amount')::numeric,
     'made at the provider', false, answer ->> 'refundRef')
   returning id into made;
@@ -11523,7 +11523,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
   -- No money is held for a refund that was not requested here or was rejected before.
-  is_held := refund.asked and refund.state = 'requested';
+  is_held := refund.requested_here and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case
@@ -30902,7 +30902,8 @@ begin
   -- Without an amount, the second of two refunds finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
-    and refunds.amount = make_refund.amount and refunds.asked and refunds.state <> 'rejected'
+    and refunds.amount = make_refund.amount and refunds.requested_here
+    and refunds.state <> 'rejected'
     and refunds.created_at > clock_timestamp() - interval '10 minutes';
   if done_at is not null and not private.has_claimed_key() then
     perform private.refuse(409, 'refund_repeated', by_hand => private.done_already(done_at));

@@ -294,7 +294,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       // Sets the rows as they were before refunds were matched by their amount.
       await database().query(
         `with made as (
-           insert into public.refunds (invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+           insert into public.refunds (invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)
            select invoice_id, payment_id, 'source', amount, 'made at the provider', false, $2
            from public.refunds where id = $1 returning id
          ) select private.book_refund(id) from made`,
