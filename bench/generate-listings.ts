@@ -142,7 +142,7 @@ const publications = `
     where ref_no between 100000 + $1::bigint and 100000 + $2::bigint
     returning property_id, published_at
   )
-  insert into private.listing_places (property_id, place) select property_id, published_at from made`
+  insert into private.listing_places (property_id, sorted_at) select property_id, published_at from made`
 
 // The temporary tables that every chunk draws from.
 const materials = `

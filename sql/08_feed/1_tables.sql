@@ -38,11 +38,11 @@ create policy "nobody but functions of their owner" on private.feed_places using
 
 create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
-  place timestamptz not null
+  sorted_at timestamptz not null
 );
 comment on table private.listing_places is
   'The time by which each listing is sorted in the feed. Deleted with the listing.';
-comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
+comment on column private.listing_places.sorted_at is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 

@@ -22,7 +22,7 @@ as $$
 declare
   account_id uuid;
   apart interval;
-  place timestamptz;
+  sorted_at timestamptz;
 begin
   select identities.account_id, make_interval(secs => rates.seconds)
   into account_id, apart
@@ -39,8 +39,8 @@ begin
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
     greatest(excluded.taken_to, stored.taken_to + apart), now() + interval '24 hours')
-  returning stored.taken_to into place;
-  return place;
+  returning stored.taken_to into sorted_at;
+  return sorted_at;
 end
 $$;
 comment on function private.take_feed_place is

@@ -2,17 +2,17 @@ create function private.record_publication() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  place timestamptz;
+  sorted_at timestamptz;
   at timestamptz;
 begin
   if new.listed then
-    select listing_places.place into place from private.listing_places
+    select listing_places.sorted_at into sorted_at from private.listing_places
     where listing_places.property_id = new.id;
-    if place is null then
+    if sorted_at is null then
       -- A row inserted with an earlier published_at is an import and keeps that time as its place.
-      place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
+      sorted_at := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
-      insert into private.listing_places (property_id, place) values (new.id, place);
+      insert into private.listing_places (property_id, sorted_at) values (new.id, sorted_at);
     end if;
   end if;
   at := private.publishing_time();
@@ -20,7 +20,7 @@ begin
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, place, at);
+    values (new.id, new.type, sorted_at, at);
   end if;
   return null;
 end

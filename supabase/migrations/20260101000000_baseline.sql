@@ -17646,11 +17646,11 @@ create policy "nobody but functions of their owner" on private.feed_places using
 
 create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
-  place timestamptz not null
+  sorted_at timestamptz not null
 );
 comment on table private.listing_places is
   'The time by which each listing is sorted in the feed. Deleted with the listing.';
-comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
+comment on column private.listing_places.sorted_at is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -17705,7 +17705,7 @@ as $$
 declare
   account_id uuid;
   apart interval;
-  place timestamptz;
+  sorted_at timestamptz;
 begin
   select identities.account_id, make_interval(secs => rates.seconds)
   into account_id, apart
@@ -17722,8 +17722,8 @@ begin
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
     greatest(excluded.taken_to, stored.taken_to + apart), now() + interval '24 hours')
-  returning stored.taken_to into place;
-  return place;
+  returning stored.taken_to into sorted_at;
+  return sorted_at;
 end
 $$;
 comment on function private.take_feed_place is
@@ -18037,17 +18037,17 @@ create function private.record_publication() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  place timestamptz;
+  sorted_at timestamptz;
   at timestamptz;
 begin
   if new.listed then
-    select listing_places.place into place from private.listing_places
+    select listing_places.sorted_at into sorted_at from private.listing_places
     where listing_places.property_id = new.id;
-    if place is null then
+    if sorted_at is null then
       -- A row inserted with an earlier published_at is an import and keeps that time as its place.
-      place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
+      sorted_at := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
-      insert into private.listing_places (property_id, place) values (new.id, place);
+      insert into private.listing_places (property_id, sorted_at) values (new.id, sorted_at);
     end if;
   end if;
   at := private.publishing_time();
@@ -18055,7 +18055,7 @@ begin
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, place, at);
+    values (new.id, new.type, sorted_at, at);
   end if;
   return null;
 end

@@ -186,7 +186,7 @@ export const closedTables: Record<string, Table> = {
   // Rows of this table are written at the commit, which never happens here.
   'private.listing_places': closed(
     ofListing,
-    `insert into private.listing_places (property_id, place) values (:property, now())`,
+    `insert into private.listing_places (property_id, sorted_at) values (:property, now())`,
   ),
   'private.publications': closed(
     ofListing,
