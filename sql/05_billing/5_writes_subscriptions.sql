@@ -101,7 +101,7 @@ begin
   with counted as (
     select intervals.*, coalesce(own.value, invoices.total, old_plan.price) as value,
       coalesce(invoices.total, 1) as total,
-      coalesce(invoices.total - invoices.refunded, 1) as kept
+      coalesce(invoices.total - invoices.refunded, 1) as unrefunded
     from private.intervals_left(old) as intervals
     join public.subscription_intervals as own on own.id = intervals.id
     left join public.invoices on invoices.id = own.invoice_id
@@ -111,7 +111,7 @@ begin
     set subscription_id = carry_over.subscription_id,
         value = div(1000 * counted.value * counted.remaining, counted.lasts) / 1000,
         seconds = least(most, div(
-          counted.value * counted.kept * counted.remaining * 86400 * plan.interval_days,
+          counted.value * counted.unrefunded * counted.remaining * 86400 * plan.interval_days,
           counted.total * counted.lasts * greatest(plan.price, 0.001)))
     from counted where counted.id = own.id
     returning own.seconds

@@ -65,12 +65,12 @@ comment on function private.column_of is 'Returns title_ar for titleAr.';
 create function private.property_columns(use text default null) returns text[]
   language sql stable set search_path = ''
 as $$
-  select array_agg(columns.name order by field.ordinality, columns.place)
+  select array_agg(columns.name order by field.ordinality, columns.index)
   from private.property_fields() with ordinality as field
   cross join lateral unnest(
     case field.form when 'location' then array['lat', 'lng', 'location_precision']
       else array[private.column_of(field.name)] end
-  ) with ordinality as columns (name, place)
+  ) with ordinality as columns (name, index)
   where property_columns.use is null or property_columns.use = any (field.uses)
 $$;
 

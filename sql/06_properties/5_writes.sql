@@ -134,11 +134,11 @@ end
 $body$
     $function$,
     (
-      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by place)
+      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by index)
       from unnest(array[
         'status', 'status_reason', 'suspended_from', 'version', 'published_at', 'confirmed_at',
         'expires_at', 'paused_at', 'closed_at', 'deleted_at', 'pending_changes'
-      ] || private.property_columns()) with ordinality as columns (saved, place)
+      ] || private.property_columns()) with ordinality as columns (saved, index)
     ));
 end
 $$;

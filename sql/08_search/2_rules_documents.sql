@@ -20,7 +20,7 @@ begin
         'furnished', 'plot_position', 'floor', 'bathrooms', 'amenity', 'direct')
         and strpos(said, ' ' || listed.phrase || ' ') > 0
     )
-    select told.field || ':' || coalesce(n::text, told.value)
+    select stated.field || ':' || coalesce(n::text, stated.value)
     from (
       select met.field, met.value from met
       where not exists (
@@ -66,10 +66,10 @@ begin
         (case when part.value = 'bathrooms' and words.before ~ '^[0-9]$' then words.before end,
           case when part.value = 'bathrooms' then words.before end) -- 3 bathrooms
       ) as beside (digits, word)
-    ) as told (field, value)
+    ) as stated (field, value)
     left join generate_series(1, 10) as n
-      on n <= case told.field when 'bathrooms' then told.value::numeric end
-    where told.value is not null
+      on n <= case stated.field when 'bathrooms' then stated.value::numeric end
+    where stated.value is not null
   );
 end
 $$;

@@ -18,15 +18,15 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select private.earth_point(areas.lat, areas.lng) as location from public.areas
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
-          select areas.id, private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select areas.id, private.earth_point(areas.lat, areas.lng) as location from public.areas
           where not given.value ? areas.id and areas.lat is not null offset 0
         ) as near
         group by near.id
-        order by min(own.place operator(extensions.<->) near.place), near.id
+        order by min(own.location operator(extensions.<->) near.location), near.id
         limit 5))
     end)), '{}')
     from jsonb_each(wide) as given (name, value)
@@ -52,11 +52,11 @@ begin
     string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
   into names, tests
   from (
-    select asked.name, (private.search_conditions(null, alone.filters)).conditions || case
+    select given.name, (private.search_conditions(null, alone.filters)).conditions || case
       when (alone.filters).said is null then ''
       else format(' and search_documents.document @@ %L', (alone.filters).said) end as condition
-    from jsonb_each(read.filters) as asked (name, value)
-    cross join lateral private.both_filters(null, jsonb_build_object(asked.name, asked.value)) as alone
+    from jsonb_each(read.filters) as given (name, value)
+    cross join lateral private.both_filters(null, jsonb_build_object(given.name, given.value)) as alone
   ) as part;
   execute format('select array_agg(concat(''''%s) order by found.index) '
     'from unnest($2) with ordinality as found (id, index) '
@@ -66,13 +66,13 @@ begin
     select one.*, 1.0 / count(*) over (partition by one.of_word) as share,
       string_agg(one.query::text, '|') over (partition by one.of_word order by one.index)::tsquery as up_to
     from (
-      select asked.index as of_word, reading.word, reading.index,
+      select term.index as of_word, reading.word, reading.index,
         string_agg(private.quote_lexeme(lexeme), '|')::tsquery as query
-      from unnest(read.words) with ordinality as asked (word, index)
-      cross join lateral unnest(asked.word || array(
-        select jsonb_array_elements_text(alike -> asked.word))) with ordinality as reading (word, index)
+      from unnest(read.words) with ordinality as term (word, index)
+      cross join lateral unnest(term.word || array(
+        select jsonb_array_elements_text(alike -> term.word))) with ordinality as reading (word, index)
       cross join lateral private.lexemes_of(reading.word) as lexeme
-      group by asked.index, reading.word, reading.index
+      group by term.index, reading.word, reading.index
     ) as one
   ), ranked as materialized (
     select found.id || found.unmet || case when lacking.words > 0 then 1 else 0 end as item,

@@ -119,15 +119,15 @@ begin
   end if;
   if page.names is not null then
     select coalesce(jsonb_agg(jsonb_build_object('from', part.index, 'changed', array(
-      select name from unnest(page.names, string_to_array(part.unmet, null)) as asked (name, is_unmet)
+      select name from unnest(page.names, string_to_array(part.unmet, null)) as given (name, is_unmet)
       where is_unmet = '1')) order by part.index), '[]')
     into changes
     from (
-      select row_number() over placed - 1 as index, substr(one.item, 37) as unmet,
-        lag(substr(one.item, 37), 1, '') over placed as unmet_before
-      from unnest(page.items) with ordinality as one (item, place)
+      select row_number() over ordered - 1 as index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over ordered as unmet_before
+      from unnest(page.items) with ordinality as one (item, index)
       where left(one.item, 36)::uuid = any (shown)
-      window placed as (order by one.place)
+      window ordered as (order by one.index)
     ) as part
     where part.unmet <> part.unmet_before;
   end if;

@@ -78,7 +78,7 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
-  asked record; -- what a facet is counted among
+  facet_query record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
   is_late boolean := false; -- the time of the statement is over, and no later limit would end it
@@ -103,11 +103,12 @@ begin
   loop
     exit when is_late;
     begin
-      asked := exact;
+      facet_query := exact;
       if part.filters is distinct from given then
-        asked := private.exact_query(strategy, 'newest', part.filters, q, literal);
+        facet_query := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-      counts := counts || private.count_facets(strategy, asked.filters, asked.words, part.rules);
+      counts := counts || private.count_facets(
+        strategy, facet_query.filters, facet_query.words, part.rules);
     exception
       when query_canceled then is_late := true;
     end;

@@ -22,7 +22,7 @@ create function private.keep_area_prices() returns bigint
 as $$
 declare
   this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
-  kept bigint;
+  stored bigint;
 begin
   if private.claim_timestamp('area_prices_kept', '1 day') is null then
     return 0;
@@ -33,8 +33,8 @@ begin
   select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
     figures.median_price, figures.median_price_per_m2
   from private.area_figures(null, true) as figures;
-  get diagnostics kept = row_count;
-  return kept;
+  get diagnostics stored = row_count;
+  return stored;
 end
 $$;
 comment on function private.keep_area_prices is

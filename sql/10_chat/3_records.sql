@@ -182,9 +182,9 @@ begin
         'titleAr', private.shown_title(properties, conversation_property_json.identity_id)
       ))
     end
-    from (select conversation_property_json.property_id as id) as wanted
-    left join public.properties on properties.id = wanted.id
-    where wanted.id is not null
+    from (select conversation_property_json.property_id as id) as given
+    left join public.properties on properties.id = given.id
+    where given.id is not null
   );
 end
 $$;

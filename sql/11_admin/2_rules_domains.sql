@@ -8,8 +8,8 @@ declare
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
   input constant integer[] := array(
     select ascii(letter)
-    from string_to_table(label, null) with ordinality as letters (letter, place)
-    order by place
+    from string_to_table(label, null) with ordinality as letters (letter, index)
+    order by index
   );
   output text := regexp_replace(label, '[^\u0001-\u007F]', '', 'g');
   basic constant integer := length(output);
@@ -68,9 +68,9 @@ create function private.ascii_email(email text) returns text
   language sql immutable set search_path = ''
 as $$
   select split_part(plain, '@', 1) || '@'
-    || string_agg(private.ascii_label(label), '.' order by place)
+    || string_agg(private.ascii_label(label), '.' order by index)
   from (select lower(email collate pg_catalog.pg_c_utf8) as plain) as lowered,
-    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, place)
+    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, index)
   group by plain
 $$;
 comment on function private.ascii_email is

@@ -24,7 +24,7 @@ begin
       select (messages.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.messages where messages.created_at >= begins group by 1
     ),
-    asked as (
+    contacted as (
       select (leads.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.leads where leads.created_at >= begins group by 1
     ),
@@ -55,7 +55,7 @@ begin
       'listings', json_build_object('SALE', coalesce(published.sale, 0),
         'RENT', coalesce(published.rent, 0), 'EXCHANGE', coalesce(published.exchange, 0)),
       'messages', coalesce(wrote.number, 0),
-      'leads', coalesce(asked.number, 0),
+      'leads', coalesce(contacted.number, 0),
       'payments', json_build_object(
         'number', coalesce(paid.number, 0), 'amount', coalesce(paid.amount, 0)),
       'refunds', json_build_object(
@@ -67,7 +67,7 @@ begin
     left join came using (day)
     left join published using (day)
     left join wrote using (day)
-    left join asked using (day)
+    left join contacted using (day)
     left join paid using (day)
     left join refunded using (day)
     left join reported using (day)

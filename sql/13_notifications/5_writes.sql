@@ -16,7 +16,7 @@ begin
       and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
     order by devices.device_id
     for no key update
-  ), asked as (
+  ), queued as (
     insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category,
       title, body, data, exempt, due_at, expires_at)
     select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
@@ -27,10 +27,10 @@ begin
     set expires_at = excluded.expires_at
     returning waiting.device_id, waiting.due_at as due
   )
-  update public.devices set badge_due_at = asked.due
-  from asked
-  where devices.account_id = queue_badge.account_id and devices.device_id = asked.device_id
-    and devices.badge_due_at is distinct from asked.due;
+  update public.devices set badge_due_at = queued.due
+  from queued
+  where devices.account_id = queue_badge.account_id and devices.device_id = queued.device_id
+    and devices.badge_due_at is distinct from queued.due;
 end
 $$;
 comment on function private.queue_badge is

@@ -156,7 +156,7 @@ declare
   owner jsonb; -- the owner's identity (from) and account (by)
   is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
-  told record;
+  notified record;
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
@@ -171,12 +171,12 @@ begin
     elsif not event.details ? 'price' then
       select count(*) as times,
         (array_agg((earlier.details ->> 'price')::numeric order by earlier.id desc))[1] as price
-      into told
+      into notified
       from private.notification_events as earlier
       where earlier.property_id = event.property_id and earlier.kind = event.kind
         and earlier.notified_at > now() - interval '1 day';
       if not private.is_fall((event.details ->> 'before')::numeric, price)
-        or told.times >= 3 or price > told.price * 0.95 then
+        or notified.times >= 3 or price > notified.price * 0.95 then
         return null;
       end if;
     end if;

@@ -1,4 +1,4 @@
-create function private.on_deletion_asked() returns trigger
+create function private.on_deletion_requested() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
@@ -15,7 +15,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_deletion_asked is
+comment on function private.on_deletion_requested is
   'Tells the account that its deletion was requested, also by its proven phone and email, or '
   'cancelled.';
 
@@ -24,7 +24,7 @@ create trigger accounts_tell_of_their_deletion
   for each row when (
     (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
   )
-  execute function private.on_deletion_asked();
+  execute function private.on_deletion_requested();
 comment on trigger accounts_tell_of_their_deletion on public.accounts is
   'Runs after the triggers that end the sessions and hide the account.';
 

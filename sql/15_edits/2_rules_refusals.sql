@@ -36,12 +36,13 @@ begin
     select
       format(
         'with given as ('
-          'select jsonb_build_array(%1$s) as wanted from jsonb_populate_record(null::%2$s, $1) '
+          'select jsonb_build_array(%1$s) as new_key from jsonb_populate_record(null::%2$s, $1) '
           'where %3$s'
         '), before as ('
-          'select jsonb_build_array(%1$s) as had from jsonb_populate_record(null::%2$s, $2)'
+          'select jsonb_build_array(%1$s) as old_key from jsonb_populate_record(null::%2$s, $2)'
         ') select not exists (select from %2$s, given, before where %3$s '
-          'and jsonb_build_array(%1$s) = wanted and not wanted @> ''null'' and wanted <> had)',
+          'and jsonb_build_array(%1$s) = new_key '
+          'and not new_key @> ''null'' and new_key <> old_key)',
         columns.keys, relation, coalesce(pg_get_expr(indpred, indrelid), 'true')),
       columns.keys || ' is taken by another row'
     from pg_catalog.pg_index

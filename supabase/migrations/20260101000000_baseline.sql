@@ -11757,7 +11757,7 @@ begin
   with counted as (
     select intervals.*, coalesce(own.value, invoices.total, old_plan.price) as value,
       coalesce(invoices.total, 1) as total,
-      coalesce(invoices.total - invoices.refunded, 1) as kept
+      coalesce(invoices.total - invoices.refunded, 1) as unrefunded
     from private.intervals_left(old) as intervals
     join public.subscription_intervals as own on own.id = intervals.id
     left join public.invoices on invoices.id = own.invoice_id
@@ -11767,7 +11767,7 @@ begin
     set subscription_id = carry_over.subscription_id,
         value = div(1000 * counted.value * counted.remaining, counted.lasts) / 1000,
         seconds = least(most, div(
-          counted.value * counted.kept * counted.remaining * 86400 * plan.interval_days,
+          counted.value * counted.unrefunded * counted.remaining * 86400 * plan.interval_days,
           counted.total * counted.lasts * greatest(plan.price, 0.001)))
     from counted where counted.id = own.id
     returning own.seconds
@@ -13480,12 +13480,12 @@ comment on function private.column_of is 'Returns title_ar for titleAr.';
 create function private.property_columns(use text default null) returns text[]
   language sql stable set search_path = ''
 as $$
-  select array_agg(columns.name order by field.ordinality, columns.place)
+  select array_agg(columns.name order by field.ordinality, columns.index)
   from private.property_fields() with ordinality as field
   cross join lateral unnest(
     case field.form when 'location' then array['lat', 'lng', 'location_precision']
       else array[private.column_of(field.name)] end
-  ) with ordinality as columns (name, place)
+  ) with ordinality as columns (name, index)
   where property_columns.use is null or property_columns.use = any (field.uses)
 $$;
 
@@ -15778,11 +15778,11 @@ end
 $body$
     $function$,
     (
-      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by place)
+      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by index)
       from unnest(array[
         'status', 'status_reason', 'suspended_from', 'version', 'published_at', 'confirmed_at',
         'expires_at', 'paused_at', 'closed_at', 'deleted_at', 'pending_changes'
-      ] || private.property_columns()) with ordinality as columns (saved, place)
+      ] || private.property_columns()) with ordinality as columns (saved, index)
     ));
 end
 $$;
@@ -19532,7 +19532,7 @@ begin
         'furnished', 'plot_position', 'floor', 'bathrooms', 'amenity', 'direct')
         and strpos(said, ' ' || listed.phrase || ' ') > 0
     )
-    select told.field || ':' || coalesce(n::text, told.value)
+    select stated.field || ':' || coalesce(n::text, stated.value)
     from (
       select met.field, met.value from met
       where not exists (
@@ -19578,10 +19578,10 @@ begin
         (case when part.value = 'bathrooms' and words.before ~ '^[0-9]$' then words.before end,
           case when part.value = 'bathrooms' then words.before end) -- 3 bathrooms
       ) as beside (digits, word)
-    ) as told (field, value)
+    ) as stated (field, value)
     left join generate_series(1, 10) as n
-      on n <= case told.field when 'bathrooms' then told.value::numeric end
-    where told.value is not null
+      on n <= case stated.field when 'bathrooms' then stated.value::numeric end
+    where stated.value is not null
   );
 end
 $$;
@@ -20992,15 +20992,15 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select private.earth_point(areas.lat, areas.lng) as location from public.areas
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
-          select areas.id, private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select areas.id, private.earth_point(areas.lat, areas.lng) as location from public.areas
           where not given.value ? areas.id and areas.lat is not null offset 0
         ) as near
         group by near.id
-        order by min(own.place operator(extensions.<->) near.place), near.id
+        order by min(own.location operator(extensions.<->) near.location), near.id
         limit 5))
     end)), '{}')
     from jsonb_each(wide) as given (name, value)
@@ -21026,11 +21026,11 @@ begin
     string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
   into names, tests
   from (
-    select asked.name, (private.search_conditions(null, alone.filters)).conditions || case
+    select given.name, (private.search_conditions(null, alone.filters)).conditions || case
       when (alone.filters).said is null then ''
       else format(' and search_documents.document @@ %L', (alone.filters).said) end as condition
-    from jsonb_each(read.filters) as asked (name, value)
-    cross join lateral private.both_filters(null, jsonb_build_object(asked.name, asked.value)) as alone
+    from jsonb_each(read.filters) as given (name, value)
+    cross join lateral private.both_filters(null, jsonb_build_object(given.name, given.value)) as alone
   ) as part;
   execute format('select array_agg(concat(''''%s) order by found.index) '
     'from unnest($2) with ordinality as found (id, index) '
@@ -21040,13 +21040,13 @@ begin
     select one.*, 1.0 / count(*) over (partition by one.of_word) as share,
       string_agg(one.query::text, '|') over (partition by one.of_word order by one.index)::tsquery as up_to
     from (
-      select asked.index as of_word, reading.word, reading.index,
+      select term.index as of_word, reading.word, reading.index,
         string_agg(private.quote_lexeme(lexeme), '|')::tsquery as query
-      from unnest(read.words) with ordinality as asked (word, index)
-      cross join lateral unnest(asked.word || array(
-        select jsonb_array_elements_text(alike -> asked.word))) with ordinality as reading (word, index)
+      from unnest(read.words) with ordinality as term (word, index)
+      cross join lateral unnest(term.word || array(
+        select jsonb_array_elements_text(alike -> term.word))) with ordinality as reading (word, index)
       cross join lateral private.lexemes_of(reading.word) as lexeme
-      group by asked.index, reading.word, reading.index
+      group by term.index, reading.word, reading.index
     ) as one
   ), ranked as materialized (
     select found.id || found.unmet || case when lacking.words > 0 then 1 else 0 end as item,
@@ -21267,15 +21267,15 @@ begin
   end if;
   if page.names is not null then
     select coalesce(jsonb_agg(jsonb_build_object('from', part.index, 'changed', array(
-      select name from unnest(page.names, string_to_array(part.unmet, null)) as asked (name, is_unmet)
+      select name from unnest(page.names, string_to_array(part.unmet, null)) as given (name, is_unmet)
       where is_unmet = '1')) order by part.index), '[]')
     into changes
     from (
-      select row_number() over placed - 1 as index, substr(one.item, 37) as unmet,
-        lag(substr(one.item, 37), 1, '') over placed as unmet_before
-      from unnest(page.items) with ordinality as one (item, place)
+      select row_number() over ordered - 1 as index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over ordered as unmet_before
+      from unnest(page.items) with ordinality as one (item, index)
       where left(one.item, 36)::uuid = any (shown)
-      window placed as (order by one.place)
+      window ordered as (order by one.index)
     ) as part
     where part.unmet <> part.unmet_before;
   end if;
@@ -21375,7 +21375,7 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
-  asked record; -- what a facet is counted among
+  facet_query record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
   is_late boolean := false; -- the time of the statement is over, and no later limit would end it
@@ -21400,11 +21400,12 @@ begin
   loop
     exit when is_late;
     begin
-      asked := exact;
+      facet_query := exact;
       if part.filters is distinct from given then
-        asked := private.exact_query(strategy, 'newest', part.filters, q, literal);
+        facet_query := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-      counts := counts || private.count_facets(strategy, asked.filters, asked.words, part.rules);
+      counts := counts || private.count_facets(
+        strategy, facet_query.filters, facet_query.words, part.rules);
     exception
       when query_canceled then is_late := true;
     end;
@@ -22168,7 +22169,7 @@ create function private.keep_area_prices() returns bigint
 as $$
 declare
   this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
-  kept bigint;
+  stored bigint;
 begin
   if private.claim_timestamp('area_prices_kept', '1 day') is null then
     return 0;
@@ -22179,8 +22180,8 @@ begin
   select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
     figures.median_price, figures.median_price_per_m2
   from private.area_figures(null, true) as figures;
-  get diagnostics kept = row_count;
-  return kept;
+  get diagnostics stored = row_count;
+  return stored;
 end
 $$;
 comment on function private.keep_area_prices is
@@ -24825,9 +24826,9 @@ begin
         'titleAr', private.shown_title(properties, conversation_property_json.identity_id)
       ))
     end
-    from (select conversation_property_json.property_id as id) as wanted
-    left join public.properties on properties.id = wanted.id
-    where wanted.id is not null
+    from (select conversation_property_json.property_id as id) as given
+    left join public.properties on properties.id = given.id
+    where given.id is not null
   );
 end
 $$;
@@ -27602,8 +27603,8 @@ declare
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
   input constant integer[] := array(
     select ascii(letter)
-    from string_to_table(label, null) with ordinality as letters (letter, place)
-    order by place
+    from string_to_table(label, null) with ordinality as letters (letter, index)
+    order by index
   );
   output text := regexp_replace(label, '[^\u0001-\u007F]', '', 'g');
   basic constant integer := length(output);
@@ -27662,9 +27663,9 @@ create function private.ascii_email(email text) returns text
   language sql immutable set search_path = ''
 as $$
   select split_part(plain, '@', 1) || '@'
-    || string_agg(private.ascii_label(label), '.' order by place)
+    || string_agg(private.ascii_label(label), '.' order by index)
   from (select lower(email collate pg_catalog.pg_c_utf8) as plain) as lowered,
-    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, place)
+    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, index)
   group by plain
 $$;
 comment on function private.ascii_email is
@@ -28497,7 +28498,7 @@ begin
       select (messages.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.messages where messages.created_at >= begins group by 1
     ),
-    asked as (
+    contacted as (
       select (leads.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.leads where leads.created_at >= begins group by 1
     ),
@@ -28528,7 +28529,7 @@ begin
       'listings', json_build_object('SALE', coalesce(published.sale, 0),
         'RENT', coalesce(published.rent, 0), 'EXCHANGE', coalesce(published.exchange, 0)),
       'messages', coalesce(wrote.number, 0),
-      'leads', coalesce(asked.number, 0),
+      'leads', coalesce(contacted.number, 0),
       'payments', json_build_object(
         'number', coalesce(paid.number, 0), 'amount', coalesce(paid.amount, 0)),
       'refunds', json_build_object(
@@ -28540,7 +28541,7 @@ begin
     left join came using (day)
     left join published using (day)
     left join wrote using (day)
-    left join asked using (day)
+    left join contacted using (day)
     left join paid using (day)
     left join refunded using (day)
     left join reported using (day)
@@ -33472,7 +33473,7 @@ begin
       and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
     order by devices.device_id
     for no key update
-  ), asked as (
+  ), queued as (
     insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category,
       title, body, data, exempt, due_at, expires_at)
     select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
@@ -33483,10 +33484,10 @@ begin
     set expires_at = excluded.expires_at
     returning waiting.device_id, waiting.due_at as due
   )
-  update public.devices set badge_due_at = asked.due
-  from asked
-  where devices.account_id = queue_badge.account_id and devices.device_id = asked.device_id
-    and devices.badge_due_at is distinct from asked.due;
+  update public.devices set badge_due_at = queued.due
+  from queued
+  where devices.account_id = queue_badge.account_id and devices.device_id = queued.device_id
+    and devices.badge_due_at is distinct from queued.due;
 end
 $$;
 comment on function private.queue_badge is
@@ -35200,7 +35201,7 @@ declare
   owner jsonb; -- the owner's identity (from) and account (by)
   is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
-  told record;
+  notified record;
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
@@ -35215,12 +35216,12 @@ begin
     elsif not event.details ? 'price' then
       select count(*) as times,
         (array_agg((earlier.details ->> 'price')::numeric order by earlier.id desc))[1] as price
-      into told
+      into notified
       from private.notification_events as earlier
       where earlier.property_id = event.property_id and earlier.kind = event.kind
         and earlier.notified_at > now() - interval '1 day';
       if not private.is_fall((event.details ->> 'before')::numeric, price)
-        or told.times >= 3 or price > told.price * 0.95 then
+        or notified.times >= 3 or price > notified.price * 0.95 then
         return null;
       end if;
     end if;
@@ -36214,7 +36215,7 @@ grant execute on function private.cancel_closing, api.cancel_closing to authenti
 
 -- sql/14_privacy/6_events_deletion.sql
 
-create function private.on_deletion_asked() returns trigger
+create function private.on_deletion_requested() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
@@ -36231,7 +36232,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_deletion_asked is
+comment on function private.on_deletion_requested is
   'Tells the account that its deletion was requested, also by its proven phone and email, or '
   'cancelled.';
 
@@ -36240,7 +36241,7 @@ create trigger accounts_tell_of_their_deletion
   for each row when (
     (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
   )
-  execute function private.on_deletion_asked();
+  execute function private.on_deletion_requested();
 comment on trigger accounts_tell_of_their_deletion on public.accounts is
   'Runs after the triggers that end the sessions and hide the account.';
 
@@ -36620,12 +36621,13 @@ begin
     select
       format(
         'with given as ('
-          'select jsonb_build_array(%1$s) as wanted from jsonb_populate_record(null::%2$s, $1) '
+          'select jsonb_build_array(%1$s) as new_key from jsonb_populate_record(null::%2$s, $1) '
           'where %3$s'
         '), before as ('
-          'select jsonb_build_array(%1$s) as had from jsonb_populate_record(null::%2$s, $2)'
+          'select jsonb_build_array(%1$s) as old_key from jsonb_populate_record(null::%2$s, $2)'
         ') select not exists (select from %2$s, given, before where %3$s '
-          'and jsonb_build_array(%1$s) = wanted and not wanted @> ''null'' and wanted <> had)',
+          'and jsonb_build_array(%1$s) = new_key '
+          'and not new_key @> ''null'' and new_key <> old_key)',
         columns.keys, relation, coalesce(pg_get_expr(indpred, indrelid), 'true')),
       columns.keys || ' is taken by another row'
     from pg_catalog.pg_index
