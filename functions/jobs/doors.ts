@@ -112,14 +112,14 @@ export async function tryDoors(): Promise<string[]> {
 
 /** Job: runs once a day; a failed try is repeated at the next run. */
 export async function tryDoorsDaily(): Promise<number> {
-  const moment = { name: 'doors_tried', every: '1 day' }
-  const claimed = await backend<string | null>('claim_timestamp', moment)
+  const timestamp = { name: 'doors_tried', every: '1 day' }
+  const claimed = await backend<string | null>('claim_timestamp', timestamp)
   if (!claimed) return 0
   try {
     await tryDoors()
     return 1
   } catch (error) {
-    await backend('release_timestamp', { name: moment.name, claimed })
+    await backend('release_timestamp', { name: timestamp.name, claimed })
     throw error
   }
 }

@@ -46,7 +46,7 @@ type Found = {
   profile?: ProfileParts
   /** Whether the pixels have restart marks, from which a decoder can continue after a fault. */
   restarts: boolean
-  kept: Bytes[]
+  segments: Bytes[]
   scans: number
   /** The segments that no scan has used yet, in order; `tables` has the one that set each table. */
   waiting: Tables[]
@@ -62,7 +62,7 @@ export function readJpeg(bytes: Bytes): Picture {
     exif: false,
     jfif: false,
     restarts: false,
-    kept: [],
+    segments: [],
     scans: 0,
     waiting: [],
     tables: new Map(),
@@ -85,7 +85,7 @@ export function readJpeg(bytes: Bytes): Picture {
     pieces: [
       head(found),
       ...profileSegments(found.profile),
-      ...joined(found.kept),
+      ...joined(found.segments),
       new Uint8Array([0xff, EOI]),
     ],
   }
@@ -207,8 +207,8 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   if (end === begin) throw new BrokenFile('empty scan')
   reader.at = end
   found.scans++
-  found.kept.push(...found.waiting.splice(0).map(({ whole }) => whole))
-  found.kept.push(bytes.subarray(start, end))
+  found.segments.push(...found.waiting.splice(0).map(({ whole }) => whole))
+  found.segments.push(bytes.subarray(start, end))
   found.tables.clear()
 }
 

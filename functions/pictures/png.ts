@@ -44,7 +44,7 @@ type Found = {
   interlaced: boolean
   orientation?: number
   /** The header and the other chunks that are kept before the pixels, by type, in order. */
-  kept: Map<string, Bytes>
+  chunks: Map<string, Bytes>
   /** The number of pixel chunks, and the range of their joined content. */
   pixels?: { count: number; from: number; to: number; damaged?: boolean }
   exif: boolean
@@ -61,7 +61,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
     colour: 0,
     bitsPerPixel: 0,
     interlaced: false,
-    kept: new Map(),
+    chunks: new Map(),
     exif: false,
     profile: false,
     ended: false,
@@ -71,8 +71,8 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
       if (count === maxChunks) throw new BrokenFile('too many chunks')
       chunkOrEnd(reader, found)
     }
-    const { width, height, orientation = 1, kept } = found
-    if (found.colour === 3 && !kept.has('PLTE')) throw new BrokenFile('no palette')
+    const { width, height, orientation = 1, chunks } = found
+    if (found.colour === 3 && !chunks.has('PLTE')) throw new BrokenFile('no palette')
     return {
       type: 'image/png',
       ending: 'png',
@@ -81,7 +81,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
       orientation,
       pieces: [
         new Uint8Array(signature),
-        ...kept.values(),
+        ...chunks.values(),
         ...(orientation > 1 ? [chunkOf('eXIf', tiffOf(orientation))] : []),
         ...pixels(bytes, found, effort),
         chunkOf('IEND'),
@@ -109,7 +109,7 @@ function chunk(reader: Reader, found: Found) {
   const length = reader.u32()
   const type = reader.text(4)
   if (length > maxLength) throw new BrokenFile('a length that cannot be')
-  if (found.kept.size && type === 'IDAT' && length + 4 > reader.left) {
+  if (found.chunks.size && type === 'IDAT' && length + 4 > reader.left) {
     join(reader.bytes, reader.at, Math.min(length, reader.left), found, false)
     found.ended = true
     return
@@ -121,22 +121,22 @@ function chunk(reader: Reader, found: Found) {
     if (!isIntact()) throw new BrokenFile('CRC')
     return reader.bytes.subarray(start, reader.at)
   }
-  if (!found.kept.size && type !== 'IHDR') throw new BrokenFile('no header')
-  const isNew = !found.pixels && !found.kept.has(type)
+  if (!found.chunks.size && type !== 'IHDR') throw new BrokenFile('no header')
+  const isNew = !found.pixels && !found.chunks.has(type)
   if (type === 'IDAT') {
     join(reader.bytes, start + 8, length, found, isIntact())
   } else if (type === 'IHDR') header(content, whole(), found)
   else if (type === 'PLTE' && isNew) {
     if (length % 3 || length < 3 || length > 768) throw new BrokenFile('palette')
-    found.kept.set(type, whole())
+    found.chunks.set(type, whole())
   } else if (type === 'tRNS' && isNew) {
-    if (length > 0 && length <= 256 && isIntact()) found.kept.set(type, whole())
+    if (length > 0 && length <= 256 && isIntact()) found.chunks.set(type, whole())
   } else if (Object.hasOwn(colours, type) && isNew) {
-    if (length === colours[type] && isIntact()) found.kept.set(type, whole())
+    if (length === colours[type] && isIntact()) found.chunks.set(type, whole())
   } else if (type === 'iCCP' && !found.pixels && !found.profile && isIntact()) {
     found.profile = true
     const profile = profileIn(content)
-    if (profile) found.kept.set(type, profile)
+    if (profile) found.chunks.set(type, profile)
   } else if (type === 'eXIf' && !found.exif && isIntact()) {
     found.exif = true
     found.orientation = orientationOf(content)
@@ -155,7 +155,7 @@ function join(bytes: Bytes, from: number, length: number, found: Found, intact: 
 }
 
 function header(content: Bytes, whole: Bytes, found: Found) {
-  if (found.kept.size || content.length !== 13) throw new BrokenFile('header')
+  if (found.chunks.size || content.length !== 13) throw new BrokenFile('header')
   const reader = new Reader(content)
   found.width = reader.u32()
   found.height = reader.u32()
@@ -168,7 +168,7 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   if (interlace > 1) throw new BrokenFile('header')
   found.bitsPerPixel = depth * samples[found.colour]
   found.interlaced = interlace === 1
-  found.kept.set('IHDR', whole)
+  found.chunks.set('IHDR', whole)
 }
 
 /** The chunk has a name, a byte for the only compression method, and the packed profile. */

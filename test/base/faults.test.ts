@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { causeOf, classifyError, placesOf } from '../../functions/_shared/errors/refusal.ts'
+import { causeOf, classifyError, stackLinesOf } from '../../functions/_shared/errors/refusal.ts'
 import { faultsOf } from '../support/answers.ts'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import {
@@ -109,10 +109,10 @@ describe('INP-23 what Postgres cannot do with what it is given', () => {
       expect([code, detail]).toEqual(['validation_failed', undefined])
       expect(cause).toBe(causeOf(error))
       expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
-      expect(placesOf(error)).not.toContain(secret)
+      expect(stackLinesOf(error)).not.toContain(secret)
       // If no client sent the value, exceeding a limit of Postgres (class 54) is a fault of ours.
-      const { code: asked } = classifyError(error, { role: 'facade' }, false)
-      expect(asked).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
+      const { code: forFacade } = classifyError(error, { role: 'facade' }, false)
+      expect(forFacade).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
     },
   )
 })

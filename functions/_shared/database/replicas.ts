@@ -45,7 +45,7 @@ const replicas = env.readDatabases.map((connection) => ({
   pool: new Pool(connection, env.databasePool, connectTime),
   awayUntil: 0,
   failures: 0,
-  askedToSettle: 0,
+  settleRequestedAt: 0,
 }))
 
 type Replica = (typeof replicas)[number]
@@ -115,8 +115,8 @@ function putAside(replica: Replica, why: string) {
 }
 
 function settleQuiet(replica: Replica) {
-  if (Date.now() - replica.askedToSettle < askToSettleAfter) return
-  replica.askedToSettle = Date.now()
+  if (Date.now() - replica.settleRequestedAt < askToSettleAfter) return
+  replica.settleRequestedAt = Date.now()
   settleAlarm('replica_away', replica.name, quiet)
 }
 

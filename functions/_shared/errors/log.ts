@@ -1,6 +1,6 @@
 // Every line of every process is JSON: when, how bad, which version, where, and for which request.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { causeOf, placesOf } from './refusal.ts'
+import { causeOf, stackLinesOf } from './refusal.ts'
 
 /** The same version as in package.json. */
 export const version = '1.0.0-rc.1'
@@ -8,18 +8,18 @@ export const version = '1.0.0-rc.1'
 type Request = { ids: { requestId: string; traceId?: string }; traceparent?: string }
 
 const current = new AsyncLocalStorage<Request | undefined>()
-let place: string | undefined
+let regionName: string | undefined
 
 /** Sets the region of all lines, which the settings name. */
-export const runIn = (name: string | undefined) => void (place = name)
+export const runIn = (name: string | undefined) => void (regionName = name)
 
-export const region = (): string | undefined => place
+export const region = (): string | undefined => regionName
 
 /** Logs one line. No field may contain a token, a code, a full number or the text of a message. */
 export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>): void {
   const { ids } = current.getStore() ?? {}
   const time = new Date().toISOString()
-  const line = JSON.stringify({ time, level, version, region: place, ...ids, ...fields })
+  const line = JSON.stringify({ time, level, version, region: regionName, ...ids, ...fields })
   if (level === 'error') console.error(line)
   else console.log(line)
 }
@@ -27,7 +27,7 @@ export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unk
 /** Logs a failure that no client learns of, without the values that errors of Postgres and parsers repeat. */
 export function logFailure(failed: string, thrown: unknown): void {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-  log('error', { failed, cause: causeOf(error), stack: placesOf(error) })
+  log('error', { failed, cause: causeOf(error), stack: stackLinesOf(error) })
 }
 
 const traceForm = /^(?!ff)[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)[\da-f]{16}-([\da-f]{2})$/

@@ -45,7 +45,7 @@ export function causeOf(thrown: Error): string {
   return `${code} ${thrown instanceof SyntaxError ? thrown.name : says}`.trim()
 }
 
-export const placesOf = ({ name, stack = '' }: Error) =>
+export const stackLinesOf = ({ name, stack = '' }: Error) =>
   [name, ...stack.match(/^ +at .+$/gm) ?? []].join('\n')
 
 /** Error codes of single SQLSTATEs. classifyError handles some classes; all others are `internal`. */

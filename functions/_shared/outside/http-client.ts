@@ -33,7 +33,7 @@ export async function textOf(response: Response): Promise<string> {
 
 // This is shorter than the 75 s of Supabase's API gateway, because a request on a connection that the
 // gateway has just closed would fail.
-const keptConnections = createHttpClient?.({ poolIdleTimeout: 30_000 })
+const pooledConnections = createHttpClient?.({ poolIdleTimeout: 30_000 })
 
 type ServiceRequest = RequestInit & { headers: Record<string, string> }
 
@@ -42,7 +42,7 @@ export const fetchService = (path: string, request: ServiceRequest): Promise<Res
   fetch(env.supabaseUrl + path, {
     ...request,
     headers: { ...request.headers, ...traceHeaders() },
-    client: keptConnections,
+    client: pooledConnections,
   } as RequestInit)
 
 export const formType = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -5,7 +5,7 @@ import { alarm } from '../../_shared/errors/alarms.ts'
 import { errorBody, prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
 import { log } from '../../_shared/errors/log.ts'
-import { classifyError, type Detail, placesOf } from '../../_shared/errors/refusal.ts'
+import { classifyError, type Detail, stackLinesOf } from '../../_shared/errors/refusal.ts'
 import { validationError } from '../../_shared/input/validation.ts'
 import { send } from './answers.ts'
 
@@ -142,7 +142,7 @@ export function onError(thrown: Error, c: ApiContext) {
   if (cause) c.set('cause', cause)
   if (code === 'internal') {
     const requestId = c.get('requestId')
-    log('error', { stack: placesOf(thrown) })
+    log('error', { stack: stackLinesOf(thrown) })
     alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
   }
   return problem(c, code, detail)

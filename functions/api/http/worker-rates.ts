@@ -79,11 +79,11 @@ export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => 
 }
 
 /** Limits guesses of listing numbers: an address may make 60 wrong ones a minute. */
-export async function limitMisses<T>(c: ApiContext, look: () => Promise<T>): Promise<T> {
+export async function limitMisses<T>(c: ApiContext, find: () => Promise<T>): Promise<T> {
   const window = misses.of(c, c.get('address'))
   misses.check(c, window)
   try {
-    return await look()
+    return await find()
   } catch (error) {
     if (classifyError(error as Error, c.get('caller')).code.endsWith('_not_found')) window.count++
     throw error

@@ -3,7 +3,7 @@ import { storeMessage } from '../../_shared/chat/store-message.ts'
 import { type Args, call, type Callable } from '../../_shared/database/db.ts'
 import { alarm } from '../../_shared/errors/alarms.ts'
 import { log } from '../../_shared/errors/log.ts'
-import { classifyError, placesOf, Refusal } from '../../_shared/errors/refusal.ts'
+import { classifyError, Refusal, stackLinesOf } from '../../_shared/errors/refusal.ts'
 import type { Message } from '../protocol.ts'
 
 type SentMessage = { created: boolean; message: Message }
@@ -53,7 +53,7 @@ function asRefusal(thrown: Error, caller: Caller, name: string): Refusal {
     call: name,
     code,
     cause,
-    ...(code === 'internal' && { stack: placesOf(thrown) }),
+    ...(code === 'internal' && { stack: stackLinesOf(thrown) }),
   })
   return new LoggedRefusal(requestId, code, detail)
 }
