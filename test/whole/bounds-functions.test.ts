@@ -221,8 +221,8 @@ test('INP-23 so is every text inside of what is JSON', async () => {
   expect(rows.length).toBeGreaterThan(8)
   const others: unknown[] = []
   const known = new Map(fields.map((field) => [field.input.name, field]))
-  for (const [place, row] of rows.entries()) {
-    for (const field of someOf([...known.values()], place)) {
+  for (const [index, row] of rows.entries()) {
+    for (const field of someOf([...known.values()], index)) {
       const { name } = field.input
       const value = JSON.stringify(bodyWith(row, field, text))
       const outcome = await cheaply(() => asWhoMay(row, value))

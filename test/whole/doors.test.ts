@@ -53,8 +53,8 @@ describe('ISO-02 ISO-03 tables over HTTP', () => {
   test.each([...Object.keys(tables), ...views])('%s is not available to anybody', async (table) => {
     const [schema, name] = table.split('.')
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
-    for (const [place, by] of [undefined, owner].entries()) {
-      for (const method of someOf(methods, place + name!.length)) {
+    for (const [index, by] of [undefined, owner].entries()) {
+      for (const method of someOf(methods, index + name!.length)) {
         const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined
         const plain = await rest(name!, { method, body, by })
         expect(plain.status, `${method} ${name} ${plain.text}`).toBe(404)
@@ -218,13 +218,13 @@ describe('ISO-04 functions called directly', () => {
       null,
     ]
     let answered = 0
-    for (const [place, routine] of (await routines()).entries()) {
+    for (const [index, routine] of (await routines()).entries()) {
       const { name, args } = routine
       if (!isForUsers(name)) continue
       const isJson = (one: string) => args.find((each) => each.name === one)!.type === 'jsonb'
       const some = Object.entries(argsOf(routine, randomUUID()))
       const hasJson = some.some(([arg]) => isJson(arg))
-      for (const value of hasJson ? someOf(json, place) : [null]) {
+      for (const value of hasJson ? someOf(json, index) : [null]) {
         const given = some.map(([arg, other]) => [arg, isJson(arg) ? value : other] as const)
         const named = args.map((arg, i) => `${arg.name} => $${i + 1}::${arg.type}`)
         const values = given.map(([arg, one]) =>
@@ -252,12 +252,12 @@ describe('ISO-04 functions called directly', () => {
 
   test("no call with any arguments changes or shows somebody else's data", async () => {
     const before = await fingerprintOf(stranger)
-    for (const [place, routine] of (await routines()).entries()) {
+    for (const [index, routine] of (await routines()).entries()) {
       const nothing = Object.fromEntries(routine.args.map(({ name }) => [name, null]))
       const given = [owner.identityId, ...Object.values(strangers), randomUUID()]
       const bodies = [{}, nothing, argsOf(routine, given[0]!, longText)]
       bodies.push(...given.map((id) => argsOf(routine, id)))
-      for (const body of someOf(bodies, place)) {
+      for (const body of someOf(bodies, index)) {
         const path = `rpc/${routine.name}`
         const { status, text } = await rest(path, { method: 'POST', body, by: owner })
         expect(status, `${routine.name} ${JSON.stringify(body).slice(0, 100)} ${text}`)

@@ -56,8 +56,8 @@ export async function signUpSenders() {
 }
 
 /** Returns all values at night and by day every fifth, chosen by `place`, so that all have their turn. */
-export const someOf = <T>(all: T[], place: number): T[] =>
-  all.filter((_, i) => isNightly || i % 5 === place % 5)
+export const someOf = <T>(all: T[], index: number): T[] =>
+  all.filter((_, i) => isNightly || i % 5 === index % 5)
 
 export type Senders = Awaited<ReturnType<typeof signUpSenders>>
 

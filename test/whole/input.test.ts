@@ -21,7 +21,7 @@ const call: Senders['call'] = (...sent) => senders.call(...sent)
 const headers: Senders['headers'] = (path) => senders.headers(path)
 
 /** Returns a number for a name, so that different fields and different routes try different values. */
-const placeOf = ({ name }: { name: string }) =>
+const indexOf = ({ name }: { name: string }) =>
   [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0)
 
 const isNumber = ({ schema }: Input) => ['integer', 'number'].includes(typeOf(schema)!)
@@ -66,7 +66,7 @@ describe('INP-04 numbers at the edge', () => {
     async ({ operation }) => {
       const inputs = inputsOf(operation).filter((input) => isNumber(input) && input.in === 'body')
       const cells = inputs.flatMap((input) =>
-        someOf(numbers, placeOf(input)).map(([text, possible]) => ({ input, text, possible }))
+        someOf(numbers, indexOf(input)).map(([text, possible]) => ({ input, text, possible }))
       )
       await each(cells, async ({ input, text, possible }) => {
         const { path, body } = built(operation, input, '@@')
@@ -87,7 +87,7 @@ describe('INP-04 numbers at the edge', () => {
     const texts = ['1e3', '0x10', ' 5 ', '', '1,000', '١٬٠٠٠', 'NaN', 'Infinity', '+5', '5.', '.5']
     const more = ['true', 'null', '9007199254740993', '1e400', '--1', '1-', '5n', '0b1']
     const cells = inputs.flatMap((input) =>
-      someOf([...texts, ...more], placeOf(input)).map((text) => ({ input, text }))
+      someOf([...texts, ...more], indexOf(input)).map((text) => ({ input, text }))
     )
     await each(cells, async ({ input, text }) => {
       const { status } = await call(operation, built(operation, input, text))
@@ -154,7 +154,7 @@ describe('INP-10 INP-11 deep and wide', () => {
       ([['[', ']'], ['{"a":', '}'], ['[{"a":', '}]']] as const)
         .map(([open, close]) => ({ depth, open, close }))
     )
-    for (const { depth, open, close } of someOf(cells, placeOf({ name: operation.id }))) {
+    for (const { depth, open, close } of someOf(cells, indexOf({ name: operation.id }))) {
       const body = `{"a":${nested(Math.floor(depth / (open.length > 5 ? 2 : 1)), open, close)}}`
       const { status } = await request(operation.method, path, body, { headers: headers(path) })
       const expected = body.length > bodyLimit(operation) ? 413 : 422

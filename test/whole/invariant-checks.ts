@@ -1,13 +1,13 @@
 // The invariants (cases, I-01 to I-30): each query returns no row if all is well.
 import { catalogue } from './catalogue-checks.ts'
 import { type Invariant, unguarded } from './invariant.ts'
-import { kept } from './kept-checks.ts'
+import { cachedValues } from './cached-values.ts'
 import { money } from './money-checks.ts'
 
 export const invariants: Invariant[] = [
   ...catalogue,
   ...money,
-  ...kept,
+  ...cachedValues,
   {
     id: 'I-05',
     says: 'user, profile and identity exist together',

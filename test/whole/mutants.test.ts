@@ -270,11 +270,11 @@ function ownedRowsQuery(): string {
   const ids = owned.map((id) => client.escapeLiteral(id)).join()
   const parts = Object.entries(tables).flatMap(([table, { of }]) =>
     of
-      ? [`select '${table}' as place, (${table.split('.')[1]}.*)::text as row from ${table}
+      ? [`select '${table}' as source, (${table.split('.')[1]}.*)::text as row from ${table}
           where ${of} in (${ids})`]
       : []
   )
-  return `select string_agg(place || row, e'\\n' order by place, row) as rows
+  return `select string_agg(source || row, e'\\n' order by source, row) as rows
      from (${parts.join(' union all ')}) as owned`
 }
 

@@ -120,7 +120,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
   let before: unknown
   let present: Awaited<ReturnType<typeof upload>>
   let gone: Awaited<ReturnType<typeof upload>>
-  let keptPaper: { path: string }
+  let restoredPaper: { path: string }
   let gonePaper: { path: string }
   let leaver: Person
 
@@ -158,7 +158,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
     papers.append('identityId', company)
     for (const content of ['kept', 'gone']) papers.append('files', new Blob([pdf(content)]))
     const { files: sent } = await ask('POST', '/api/media/upload/documents', token, papers)
-    ;[keptPaper, gonePaper] = await query(
+    ;[restoredPaper, gonePaper] = await query(
       `select 'documents/' || file as path from public.documents order by file`,
     ) as [{ path: string }, { path: string }]
 
@@ -242,7 +242,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
         `rows whose file does not answer: 2\n   ${gonePaper.path}\n   ${gone.path}`,
       )
       expect(output).not.toContain(present.path)
-      expect(output).not.toContain(keptPaper.path)
+      expect(output).not.toContain(restoredPaper.path)
       expect(output).toContain(`files without a row: 1\n   ${stray}`)
       expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
       expect(output).toContain(`deletions to repeat: 1\n   ${leaver.id}, asked at`)
