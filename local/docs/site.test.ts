@@ -48,8 +48,8 @@ group.runIf(hasBrowser)('in Chromium', () => {
     page.setDefaultTimeout(240_000)
     const faults: string[] = []
     await page.route('**/*', async (route) => {
-      const { origin: asked, pathname } = new URL(route.request().url())
-      const file = asked === origin ? pathname.slice(1) : ''
+      const { origin: requested, pathname } = new URL(route.request().url())
+      const file = requested === origin ? pathname.slice(1) : ''
       const body = descriptions.includes(file) ? openapi : siteFile(file)
       if (body === undefined) {
         faults.push(route.request().url())

@@ -145,9 +145,9 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
 
   test('is ended with the others while it starts, and its request is 503', async () => {
     const functions = { late: 'Deno.serve(() => new Response())' }
-    const { url, asked, stop } = await startWorkers({ life: 600, functions })
+    const { url, calls, stop } = await startWorkers({ life: 600, functions })
     const answer = fetch(`${url}/late`)
-    await waitUntil('it starts', () => asked() === 1)
+    await waitUntil('it starts', () => calls() === 1)
     await stop()
     expect((await answer).status).toBe(503)
   })

@@ -58,9 +58,9 @@ describe('the proxy', () => {
     // The body of a GET is dropped, and not read as the next request.
     for (const method of ['GET', 'HEAD']) {
       for (const headers of [{ 'content-length': 6 }, { 'transfer-encoding': 'chunked' }]) {
-        const asked = httpRequest(`${url}/with-body`, { method, headers })
-        asked.end('GET / ')
-        const [answered] = await once(asked, 'response')
+        const request = httpRequest(`${url}/with-body`, { method, headers })
+        request.end('GET / ')
+        const [answered] = await once(request, 'response')
         expect([answered.statusCode, answered.headers['x-body']]).toEqual([200, 'none'])
         answered.resume()
         expect(await (await fetch(`${url}/who`)).text()).toBe('GET 192.0.2.1')

@@ -88,10 +88,10 @@ export function faults(arrows: Arrow[], listed: Exceptions): string[] {
         ...Object.entries(entry.what).flatMap(([what, count]) => {
           const uses = usesOf(entry, what)
           if (uses.length === count) return []
-          const places = uses.map(({ file, line }) => `sql/${file}:${line}`).join(', ')
+          const locations = uses.map(({ file, line }) => `sql/${file}:${line}`).join(', ')
           return [
             `${pair}: ${count} of ${what} are listed, there are ${uses.length}` +
-            (places && ` (${places})`),
+            (locations && ` (${locations})`),
           ]
         }),
       ]

@@ -91,8 +91,8 @@ async function compared(
   await refuseUsedRowTypes(migrated, found.files.map(({ text }) => text))
   const extensions = missingExtensions(sql, migrations).join('\n')
   if (extensions) found.files.unshift({ suffix: '_extensions', text: `${extensions}\n` })
-  const files = (look: boolean) =>
-    found.files.filter(({ suffix }) => suffix.startsWith('_validated') === look)
+  const files = (areValidated: boolean) =>
+    found.files.filter(({ suffix }) => suffix.startsWith('_validated') === areValidated)
       .map(({ suffix, text }) => ({ name: name + suffix, text: `${header}\n\n${text}` }))
   return [
     ...before.map(verbatim),

@@ -36,7 +36,7 @@ export function installed(): Programs | undefined {
  * triggers share is found once, of the function.
  */
 const query = `
-  with looked_at as (
+  with checked as (
     select pg_proc.oid, coalesce(tgrelid, 0) as relid, tgname, tgoldtable, tgnewtable,
       count(*) over (partition by pg_proc.oid) as triggers
     from pg_proc
@@ -46,7 +46,7 @@ const query = `
   ), found as (
     select distinct oid, relid, tgname, triggers, lineno,
       format('%s %s', sqlstate, message) as lint
-    from looked_at
+    from checked
     cross join lateral extensions.plpgsql_check_function_tb(
       oid, relid, fatal_errors => false, oldtable => tgoldtable, newtable => tgnewtable)
   )

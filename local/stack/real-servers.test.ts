@@ -183,15 +183,15 @@ describe('a stack with real servers', { shuffle: false }, () => {
       }),
       'response',
     )
-    const { url, headers, told } = await new Response(upgrade).json()
+    const { url, headers, tenants } = await new Response(upgrade).json()
     expect(headers.host).toBe(`local.localhost:${port + 6}`)
     const { pathname, searchParams } = new URL(url, origin)
     expect([pathname, searchParams.get('vsn')]).toEqual(['/socket/websocket', '2.0.0'])
     for (const token of [searchParams.get('apikey'), headers['x-api-key']]) {
       expect(claims(token)).toMatchObject({ role: 'service_role' })
     }
-    expect(told[0]).toMatchObject({ external_id: 'local', private_only: true })
-    expect(JSON.stringify(told[0].jwt_jwks)).not.toContain('"d"')
+    expect(tenants[0]).toMatchObject({ external_id: 'local', private_only: true })
+    expect(JSON.stringify(tenants[0].jwt_jwks)).not.toContain('"d"')
 
     const client = new pg.Client({ connectionString: described.databaseUrl })
     await client.connect()
@@ -209,8 +209,8 @@ describe('a stack with real servers', { shuffle: false }, () => {
   test('tells them of new keys', async () => {
     const before = await answering()
     const keysOf = async () => {
-      const { told } = await (await fetch(`http://127.0.0.1:${port + 6}/`)).json()
-      return told.at(-1).jwt_jwks.keys.length
+      const { tenants } = await (await fetch(`http://127.0.0.1:${port + 6}/`)).json()
+      return tenants.at(-1).jwt_jwks.keys.length
     }
     const keys = await keysOf()
     await addKey(data)
@@ -233,7 +233,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
   })
 
   test('ends an Auth that does not end by itself: for new keys, and with the stack meanwhile', async () => {
-    const asked = () =>
+    const timesStopped = () =>
       readFileSync(join(data, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
     const first = await answering()
     copyFileSync(servers.stubborn, servers.auth)
@@ -243,7 +243,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
     const next = await anotherAfter(stubborn)
     expect(startTimeOf(stubborn)).toBe('')
     await addKey(data)
-    await waitUntil('the next one is asked to end', () => asked() === 2)
+    await waitUntil('the next one is asked to end', () => timesStopped() === 2)
     await stopIt()
     expect(startTimeOf(next)).toBe('')
   })
@@ -314,7 +314,7 @@ function echo() {
     chmodSync(file, 0o755)
     return file
   }
-  const asked = `const { createServer } = require('node:http')
+  const server = `const { createServer } = require('node:http')
     const { readFileSync } = require('node:fs')
     const pg = require('${root}node_modules/pg')
     const { env } = process
@@ -329,11 +329,11 @@ function echo() {
       }
       await client.end()
     }
-    const told = []
+    const tenants = []
     const say = ({ url, headers }, response) =>
-      response.end(JSON.stringify({ url, headers, told, pid: process.pid }))
+      response.end(JSON.stringify({ url, headers, tenants, pid: process.pid }))
   `
-  const auth = asked + `
+  const auth = server + `
       tables(env.GOTRUE_DB_DATABASE_URL, 'auth', '3-auth.sql')
         .then(() => createServer(say).listen(env.GOTRUE_API_PORT, env.GOTRUE_API_HOST))`
   return {
@@ -345,29 +345,29 @@ function echo() {
     ),
     dataApi: write(
       'postgrest',
-      asked + `
+      server + `
       createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
     ),
     // REAL_STORAGE names the folder of a build.
     storage: dirname(dirname(dirname(write(
       'dist/start/server.js',
-      asked + `
+      server + `
       tables(env.DATABASE_URL, 'storage', '4-storage.sql', 'migrations')
         .then(() => createServer(say).listen(env.SERVER_PORT, env.SERVER_HOST))`,
     )))),
     // REAL_REALTIME names the folder of a release. This one has nothing to migrate.
     realtime: dirname(dirname(write(
       'bin/realtime',
-      asked + `
+      server + `
       const { DB_USER, DB_PASSWORD, DB_HOST, DB_PORT } = env
       const url = 'postgresql://' + DB_USER + ':' + DB_PASSWORD + '@' + DB_HOST + ':' + DB_PORT + '/postgres'
       if (process.argv[2] === 'start') createServer(async (request, response) => {
         if (request.method !== 'PUT') return say(request, response)
-        for await (const part of request) told.push(JSON.parse(part).tenant)
+        for await (const part of request) tenants.push(JSON.parse(part).tenant)
         await tables(url, 'realtime', '5-realtime.sql')
         response.end()
       }).on('upgrade', ({ url, headers }, socket) => {
-        const said = JSON.stringify({ url, headers, told })
+        const said = JSON.stringify({ url, headers, tenants })
         socket.end('HTTP/1.1 403 Forbidden\\r\\nContent-Length: ' + said.length + '\\r\\n\\r\\n' + said)
       }).listen(env.PORT, '127.0.0.1')`,
     ))),

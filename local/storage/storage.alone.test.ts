@@ -137,18 +137,18 @@ describe('an object', () => {
 })
 
 describe('limits', () => {
-  const makers: [what: string, told: boolean, make: (bytes: Buffer) => FileBody][] = [
+  const makers: [what: string, sized: boolean, make: (bytes: Buffer) => FileBody][] = [
     ['a raw body', true, (bytes) => new Uint8Array(bytes)],
     ['a form', true, (bytes) => new Blob([new Uint8Array(bytes)], { type: 'text/plain' })],
     ['a raw body without a length', false, (bytes) => new Blob([new Uint8Array(bytes)]).stream()],
   ]
 
-  test.each(makers)('of size hold where Storage knows the size: %s', async (_, told, make) => {
+  test.each(makers)('of size hold where Storage knows the size: %s', async (_, sized, make) => {
     const files = storageAs(owner).from(bucket)
     const at = () => `${owner.id}/${randomUUID()}.txt`
     const options = { contentType: 'text/plain' }
     const [fits, tooLong] = [make(randomBytes(sizeLimit)), () => make(randomBytes(sizeLimit + 1))]
-    const expected = told ? storageRefusal('413') : { error: null }
+    const expected = sized ? storageRefusal('413') : { error: null }
     expect((await files.upload(at(), fits, options)).error).toBe(null)
     expect(await files.upload(at(), tooLong(), options)).toMatchObject(expected)
     const path = at()

@@ -28,7 +28,7 @@ async function opened([method, path, body]: Door, token: string) {
   return response.ok || /access_token|refresh_token"/.test(given)
 }
 
-async function keptOf(id: string) {
+async function storedOf(id: string) {
   const { rows } = await database().query(
     `select email, phone, encrypted_password, role, raw_app_meta_data, is_anonymous, banned_until,
        confirmation_token, recovery_token, reauthentication_token, phone_change, email_change,
@@ -54,7 +54,7 @@ describe.each(
     const theirs = { [kind]: spelled(there.identifier) }
     const code = await requestResetCode(there.identifier)
     const [email, phone] = [newEmail(), normalizedIdentifier(newPhone())]
-    const before = [await keptOf(there.id), (await there.get('/auth/me')).body]
+    const before = [await storedOf(there.id), (await there.get('/auth/me')).body]
     const sent = (await inboxOf(there.identifier)).length
 
     const token = by === 'the public key' ? publishableKey : there.accessToken
@@ -62,7 +62,7 @@ describe.each(
       expect(await opened(door, token), JSON.stringify(door)).toBe(false)
     }
 
-    expect([await keptOf(there.id), (await there.get('/auth/me')).body]).toEqual(before)
+    expect([await storedOf(there.id), (await there.get('/auth/me')).body]).toEqual(before)
     expect(await inboxOf(there.identifier)).toHaveLength(sent)
     for (const nobody of [email, phone]) expect(await inboxOf(nobody)).toEqual([])
     const { rows } = await database().query(

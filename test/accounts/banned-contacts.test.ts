@@ -36,7 +36,7 @@ const register = (identifier: string) =>
 const alike = ({ body: { error } }: Reply) => ({
   error: { ...error, requestId: expect.any(String) },
 })
-const keptOf = async ({ id }: Person) =>
+const bansOf = async ({ id }: Person) =>
   (await database().query(
     `select value, hash is not null as hashed from private.banned_contacts where account_id = $1`,
     [id],
@@ -58,8 +58,8 @@ test('a phone or email of a banned account that is gone gets the answer of a tak
       expect(answer.body).toEqual(alike(usual))
     }
   }
-  expect(await keptOf(byPhone)).toEqual([{ value: null, hashed: true }])
-  expect(await keptOf(byEmail)).toEqual([{ value: null, hashed: true }])
+  expect(await bansOf(byPhone)).toEqual([{ value: null, hashed: true }])
+  expect(await bansOf(byEmail)).toEqual([{ value: null, hashed: true }])
   expect(await inboxOf(byPhone.identifier)).toHaveLength(1) // the code of the first registration
   expect((await register(byEmail.identifier.toUpperCase())).status).toBe(409)
   expect((await register(`+965${byPhone.identifier}`)).status).toBe(409)
@@ -94,7 +94,7 @@ test('an email that nobody proved is not kept: whose it is may register', async 
   const liar = await signUp()
   await ban(liar)
   await remove(liar)
-  expect(await keptOf(liar)).toEqual([])
+  expect(await bansOf(liar)).toEqual([])
   expect((await register(liar.identifier)).status).toBe(201)
 })
 
@@ -103,7 +103,7 @@ test('it ends with the ban, with the row, and after a year', async () => {
   await ban(forgiven)
   await runJobs('jobs/often')
   expect((await statusOf(forgiven.id, 'active')).status).toBe(200)
-  expect(await keptOf(forgiven)).toEqual([])
+  expect(await bansOf(forgiven)).toEqual([])
 
   const [lifted, old] = [await signUpByPhone(), await signUpByPhone()]
   for (const person of [lifted, old]) {
@@ -128,7 +128,7 @@ test('it ends with the ban, with the row, and after a year', async () => {
     expect((await verifyCode(identifier, code)).status).toBe(200)
   }
   await database().query('select private.purge_banned_contacts()')
-  expect(await keptOf(old)).toEqual([])
+  expect(await bansOf(old)).toEqual([])
 })
 
 test('of one phone that is banned twice the last counts, by whatever jobs at once', async () => {
@@ -142,7 +142,7 @@ test('of one phone that is banned twice the last counts, by whatever jobs at onc
   )
   await Promise.all([runJobs('jobs/often'), runJobs('jobs/often')])
   await runJobs('jobs/often')
-  expect([await keptOf(first), await keptOf(second)].flat())
+  expect([await bansOf(first), await bansOf(second)].flat())
     .toEqual([{ value: null, hashed: true }])
   expect((await register(phone)).status).toBe(409)
 })

@@ -358,10 +358,10 @@ test('AUTH-18 what people write about themselves lengthens no token and locks no
       .toBe(i < 3 ? 200 : 422)
   }
   const { rows } = await database().query(
-    'select octet_length(raw_user_meta_data::text) as kept from auth.users where id = $1',
+    'select octet_length(raw_user_meta_data::text) as bytes from auth.users where id = $1',
     [person.id],
   )
-  expect(rows[0].kept).toBeLessThanOrEqual(16_384)
+  expect(rows[0].bytes).toBeLessThanOrEqual(16_384)
   const again = await signIn(identifier, password)
   const refreshed = (await refresh(again.refreshToken)).body
   for (const token of [again.accessToken, refreshed.accessToken]) {

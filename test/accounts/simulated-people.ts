@@ -95,10 +95,10 @@ export async function* attacker(clock: Clock, post: Post, end: number, sent: num
   while (clock.now < end) {
     for (;;) {
       // The request is counted after this moment. The answer does not contain the time and may arrive late.
-      const askedAt = clock.now
+      const requestedAt = clock.now
       const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
       if (reply.status === 201) {
-        sent.push(askedAt)
+        sent.push(requestedAt)
         continue
       }
       await post('/password/forgot', { identifier: newPhone() })

@@ -13,7 +13,7 @@ import { begin, verify } from './contact-requests.ts'
 import { logIn, reset } from './password-requests.ts'
 
 const forms = Object.entries(typedForms)
-const kept = (one: string | null | undefined) => one || null
+const stored = (one: string | null | undefined) => one || null
 
 async function inSql(rule: string, values: string[]) {
   const { rows } = await database().query(
@@ -62,7 +62,7 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
     ' Ｓalem \u00AD  5² ',
     'سالم\u200Fالعنزي',
   ]
-  const shown = names.map((name) => kept(visibleLine(name, 120)))
+  const shown = names.map((name) => stored(visibleLine(name, 120)))
   expect(await inSql(`private.visible_line(given.value, 120, '')`, names)).toEqual(shown)
   expect(shown.slice(0, 4)).toEqual(['علی\u200Cرضا', 'علی\u200Cرضا', 'سالمعلي', 'د. عمر ٢'])
 })

@@ -102,9 +102,9 @@ describe('companies and offices that wait', () => {
   test('ADM-08 a page that was changed since an admin looked at it is not approved unseen', async () => {
     const owner = await signUp()
     const { id } = await askFor('office', owner)
-    const look = async () => (await waiting({ kind: 'identity', accountId: owner.id })).items[0]
-    const { version } = await look()
-    expect((await look()).version).toBe(version)
+    const find = async () => (await waiting({ kind: 'identity', accountId: owner.id })).items[0]
+    const { version } = await find()
+    expect((await find()).version).toBe(version)
     await owner.patch(`/auth/identities/${id}`, { nameAr: 'الهيئة العامة للإسكان' })
     for (const decision of ['approve', 'reject']) {
       expect(await decide(id, { decision, reason, version })).toMatchObject({
@@ -112,7 +112,7 @@ describe('companies and offices that wait', () => {
         body: { error: { code: 'version_conflict' } },
       })
     }
-    expect(await decide(id, { decision: 'approve', version: (await look()).version }))
+    expect(await decide(id, { decision: 'approve', version: (await find()).version }))
       .toMatchObject({ status: 200, body: { status: 'active' } })
   })
 
@@ -151,14 +151,14 @@ describe('companies and offices that wait', () => {
       licenceNo,
       licenceExpiresOn: '2040-01-01',
     })
-    for (const [account, asked] of [[owner, anew], [friend, ofFriend]] as const) {
+    for (const [account, caseId] of [[owner, anew], [friend, ofFriend]] as const) {
       const [item] = (await waiting({ accountId: account.id })).items
-      expect(item).toMatchObject({ id: asked, decisions: ['approve', 'reject'] })
+      expect(item).toMatchObject({ id: caseId, decisions: ['approve', 'reject'] })
       expect(item.identity.earlierDecisions.filter(({ reason }: { reason: string }) => reason))
         .toMatchObject([{ targetId: id, reason, after: { status: 'suspended', licenceNo } }])
       const { rows } = await byHand(
         'select decisions from public.admin_identities_to_verify where id = $1',
-        [asked],
+        [caseId],
       )
       expect(rows[0].decisions).toContain(`${licenceNo} suspended ${reason}`)
     }

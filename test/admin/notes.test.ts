@@ -139,14 +139,16 @@ describe('ADM-23 what administrators note', () => {
     )
     await drain('empty_reports')
     expect(await left()).toEqual(['duplicate', 'property', 'identity'])
-    for (const [id, kept] of [[copy, ['property', 'identity']], [listing, ['identity']]] as const) {
+    for (
+      const [id, targets] of [[copy, ['property', 'identity']], [listing, ['identity']]] as const
+    ) {
       await person.delete(`/properties/${id}`)
       await query(
         `update public.properties set deleted_at = now() - interval '91 days' where id = $1`,
         [id],
       )
       await drain('purge_deleted_listings')
-      expect(await left()).toEqual(kept)
+      expect(await left()).toEqual(targets)
     }
     await query(`update public.identities set status = 'closed' where id = $1`, [office])
     expect(await left()).toEqual([])

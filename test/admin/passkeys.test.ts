@@ -530,14 +530,14 @@ describe('ADM-30 up to five, and whose they are', () => {
       reason: why,
       after: { act: row.id },
     })
-    const told = async () => (await notificationsOf(reader)).map(({ bodyEn }) => String(bodyEn))
+    const notices = async () => (await notificationsOf(reader)).map(({ bodyEn }) => String(bodyEn))
     await waitUntil(
       'every administrator is told',
       async () =>
-        (await told()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
+        (await notices()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
     )
     // The administrators are told once, and not by the alarm as well.
-    expect(await told()).not.toContain('passkeys_removed')
+    expect(await notices()).not.toContain('passkeys_removed')
     const again = { act: 'remove_passkeys', target: reader.id, reason: why }
     await expect(act(again)).rejects.toThrow('It has no passkeys')
   })

@@ -38,7 +38,7 @@ async function seen(targetId: string) {
   return body.items[0].report
 }
 
-const keptOf = async (id: string) =>
+const storedContent = async (id: string) =>
   (await database().query('select stored_content from public.reports where id = $1', [id])).rows[0]
     .stored_content
 
@@ -125,10 +125,10 @@ test('ADM-20 pictures of a report stay until 180 days after the decision, and ne
   await decide(admin, reported, 'dismiss')
   await decidedLongAgo(reported, '179 days 23 hours')
   await drain('empty_reports')
-  expect(await keptOf(reported)).toMatchObject({ fields: { price: 1000 } })
+  expect(await storedContent(reported)).toMatchObject({ fields: { price: 1000 } })
   await decidedLongAgo(reported, '180 days')
   await drain('empty_reports')
-  expect(await keptOf(reported)).toBe(null)
+  expect(await storedContent(reported)).toBe(null)
   await goes(first.url)
   await goes(second.url)
 })
@@ -142,7 +142,7 @@ test('ADM-20 an open report is never emptied, however old it is', async () => {
     [reported],
   )
   await drain('empty_reports')
-  expect(await keptOf(reported)).not.toBe(null)
+  expect(await storedContent(reported)).not.toBe(null)
 })
 
 test('ADM-20 a review is edited, then deleted, after the report', async () => {
@@ -218,7 +218,7 @@ test('ADM-20 a picture of a message is reported alone, and goes with the message
     part: 'picture',
     then: { fields: { type: 'image' }, pictures: [{ id: file.mediaId, url: sent.mediaUrl }] },
   })
-  expect(JSON.stringify(await keptOf(id))).not.toContain('تفضل')
+  expect(JSON.stringify(await storedContent(id))).not.toContain('تفضل')
   expect((await decide(admin, id, 'uphold')).status).toBe(200)
   await waitUntil('the file is removed', async () => {
     await runJobs()
@@ -234,7 +234,7 @@ test('ADM-20 an edit at the moment of the report is kept whole or not at all', a
       report(reporter, 'property', id),
       owner.patch(`/properties/${id}`, { titleAr: 'عنوان آخر للعقار', price: 2 }),
     ])
-    const { fields } = await keptOf(made)
+    const { fields } = await storedContent(made)
     expect([['عنوان أول للعقار', 1], ['عنوان آخر للعقار', 2]])
       .toContainEqual([fields.titleAr, fields.price])
   }
@@ -269,16 +269,16 @@ test('ADM-20 what decided reports keep goes with the account, what open ones kee
   const dismissed = await report(reporter, 'property', decided.id)
   const waiting = await report(reporter, 'property', open.id)
   await decide(admin, dismissed, 'dismiss')
-  expect(await keptOf(dismissed)).not.toBe(null)
+  expect(await storedContent(dismissed)).not.toBe(null)
   await database().query('delete from auth.users where id = $1', [owner.id])
-  expect(await keptOf(dismissed)).toBe(null)
-  expect(await keptOf(waiting)).toMatchObject({ fields: { titleAr: open.titleAr } })
+  expect(await storedContent(dismissed)).toBe(null)
+  expect(await storedContent(waiting)).toMatchObject({ fields: { titleAr: open.titleAr } })
   expect(await seen(open.id)).toMatchObject({
     then: { fields: { titleAr: open.titleAr } },
     target: { accountId: owner.id, displayName: 'حساب محذوف' },
   })
   await decide(admin, waiting, 'dismiss')
-  expect(await keptOf(waiting)).toBe(null)
+  expect(await storedContent(waiting)).toBe(null)
 })
 
 test('ADM-20 a decision and a deletion of the account at once leave nothing behind', async () => {
@@ -289,6 +289,6 @@ test('ADM-20 a decision and a deletion of the account at once leave nothing behi
       decide(admin, id, 'dismiss'),
       database().query('delete from auth.users where id = $1', [owner.id]),
     ])
-    expect(await keptOf(id)).toBe(null)
+    expect(await storedContent(id)).toBe(null)
   }
 })

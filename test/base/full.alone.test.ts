@@ -40,10 +40,10 @@ testLocally(
     const facade = await startFacade({ METRICS_TOKEN: token })
     const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
     const send = () => facade.post(`/conversations/${conversation}/messages`, message, as(other))
-    const look = () => facade.get(`/properties/${listing}`, as(other))
+    const read = () => facade.get(`/properties/${listing}`, as(other))
     try {
       await full(['private.property_views', 'public.messages', 'private.codes'], async () => {
-        expect((await look()).body.id).toBe(listing)
+        expect((await read()).body.id).toBe(listing)
         const { identifier } = owner
         expect((await facade.post('/auth/password/forgot', { identifier })).status).toBe(202)
         expectUnavailable(await send())
@@ -54,7 +54,7 @@ testLocally(
         expect(figures).toContain('\nmarketplace_database_up 1\n')
       })
       expect((await send()).status).toBe(201)
-      await look()
+      await read()
     } finally {
       await facade.stop()
     }

@@ -71,9 +71,9 @@ describe.runIf(hasStack)('OPS-01 every line', () => {
   })
 
   test('joins the trace of its request, and so does what Auth is asked', async () => {
-    const asked: unknown[] = []
+    const received: unknown[] = []
     way.answers.set('/auth/v1/token', (response, _sent, { traceparent }) => {
-      asked.push(traceparent)
+      received.push(traceparent)
       jsonAnswer(400, { code: 'invalid_credentials' })(response)
     })
     const logIn = async (headers: Record<string, string>) => {
@@ -87,7 +87,7 @@ describe.runIf(hasStack)('OPS-01 every line', () => {
     const traceId = trace()
     const { requestId, ...line } = await logIn({ traceparent: parent(traceId) })
     expect(line.traceId).toBe(traceId)
-    expect(asked).toEqual([`00-${traceId}-${spanOf(requestId)}-01`])
+    expect(received).toEqual([`00-${traceId}-${spanOf(requestId)}-01`])
     for (
       const wrong of [
         parent('0'.repeat(32)),
@@ -97,7 +97,7 @@ describe.runIf(hasStack)('OPS-01 every line', () => {
         'garbage',
       ]
     ) expect(await logIn({ traceparent: wrong }), wrong).not.toHaveProperty('traceId')
-    expect(asked.slice(1)).toEqual(asked.slice(1).map(() => undefined))
+    expect(received.slice(1)).toEqual(received.slice(1).map(() => undefined))
     way.answers.delete('/auth/v1/token')
   })
 

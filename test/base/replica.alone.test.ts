@@ -76,7 +76,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
   }
 
   /** Returns how many queries of an answer each server got; the answer must not be a 5xx. */
-  async function asked(path: string, headers: Record<string, string> = {}) {
+  async function serverOf(path: string, headers: Record<string, string> = {}) {
     for (const proxy of [primary, near]) proxy.takeMessages()
     const { status } = await facade.get(path, headers)
     expect(status, path).toBeLessThan(500)
@@ -92,7 +92,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
 
   const untilItAnswers = () =>
     waitUntil('the replica answers', async () => {
-      const { replica, primary } = await asked('/meta/kinds')
+      const { replica, primary } = await serverOf('/meta/kinds')
       return replica === 1 && primary === 0
     })
 
@@ -156,8 +156,8 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
       for (const proxy of [primary, near]) proxy.takeMessages()
       expect((await facade.get(path)).status, path).toBe(200)
       // Once a minute a process reports to the primary that its replica answers.
-      const asked = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
-      expect(asked, path).toEqual([])
+      const messages = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
+      expect(messages, path).toEqual([])
       for (const text of near.takeMessages()) {
         const [, name] = /(?:api|private)\.(\w+)\([^;]*as answer/.exec(text) ?? []
         called.add(name!)
@@ -175,22 +175,25 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
   test('is not asked for whoever has a token, nor about anything else', async () => {
     const authorization = `Bearer ${owner.accessToken}`
     for (const path of ['/search', `/properties/${listing}`, '/favorites']) {
-      expect(await asked(path, { authorization }), path).toEqual(byPrimary)
+      expect(await serverOf(path, { authorization }), path).toEqual(byPrimary)
     }
-    expect((await asked('/search', { authorization: 'Bearer none' })).replica).toBe(1)
+    expect((await serverOf('/search', { authorization: 'Bearer none' })).replica).toBe(1)
   })
 
   test('refuses like the primary', async () => {
-    expect(await asked(`/properties/${crypto.randomUUID()}`)).toEqual({ ...byReplica, status: 404 })
+    expect(await serverOf(`/properties/${crypto.randomUUID()}`)).toEqual({
+      ...byReplica,
+      status: 404,
+    })
     const old = '/feed?snapshot=2020-01-01T00:00:00Z'
-    expect(await asked(old)).toEqual({ ...byReplica, status: 422 })
+    expect(await serverOf(old)).toEqual({ ...byReplica, status: 422 })
   })
 
   test('is not believed about a snapshot of the feed whose listings it may lack', async () => {
     const at = (secondsAgo: number) =>
       `/feed?snapshot=${new Date(Date.now() - 1000 * secondsAgo).toISOString()}`
-    expect(await asked(at(5))).toEqual(bySecondTry)
-    expect(await asked(at(30))).toEqual(byReplica)
+    expect(await serverOf(at(5))).toEqual(bySecondTry)
+    expect(await serverOf(at(30))).toEqual(byReplica)
   })
 
   test('that is behind is believed for five seconds, and again when it has caught up', async () => {
@@ -204,19 +207,19 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     )
     await onReplica.query('select pg_wal_replay_pause()')
     const fresh = `/properties/${await insertListing(owner.identityId)}`
-    expect(await asked(fresh)).toEqual({ ...byReplica, status: 404 })
-    await waitUntil('the primary answers', async () => (await asked(fresh)).status === 200)
-    expect(await asked(fresh)).toEqual(byPrimary)
+    expect(await serverOf(fresh)).toEqual({ ...byReplica, status: 404 })
+    await waitUntil('the primary answers', async () => (await serverOf(fresh)).status === 200)
+    expect(await serverOf(fresh)).toEqual(byPrimary)
     await onReplica.query('select pg_wal_replay_resume()')
     await beats(true)
     await untilItAnswers()
-    expect(await asked(fresh)).toEqual(byReplica)
+    expect(await serverOf(fresh)).toEqual(byReplica)
   })
 
   test('that hangs costs a second try', async () => {
     near.hold()
-    expect(await asked('/meta/kinds')).toEqual({ ...bySecondTry })
-    expect(await asked('/meta/kinds')).toEqual(byPrimary)
+    expect(await serverOf('/meta/kinds')).toEqual({ ...bySecondTry })
+    expect(await serverOf('/meta/kinds')).toEqual(byPrimary)
     near.release()
     await untilItAnswers()
   })
@@ -230,7 +233,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     replica.process.kill('SIGKILL')
     await guests
     await waitUntil('an alarm says so', async () => {
-      expect((await asked('/meta/kinds')).status).toBe(200)
+      expect((await serverOf('/meta/kinds')).status).toBe(200)
       return (await unsettled('replica_away')).length === 1
     })
     await start()

@@ -170,13 +170,13 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
     ends.push(() => inTheWay.end().catch(() => {}))
     const { rows: [{ pid }] } = await inTheWay.query('select pg_backend_pid() as pid')
     await inTheWay.query('begin; lock table public.properties in access exclusive mode')
-    const asked = ask('/properties/mine', { as })
+    const answer = ask('/properties/mine', { as })
     await waitUntil('the query names it', async () => {
       const { rows } = await database().query(sqlOf('The database is slow or away')[0]!)
       return rows.some(({ waits_for }) => waits_for.includes(pid)) &&
         rows.some((row) => row.pid === pid && row.state === 'idle in transaction')
     })
-    const reply = await asked
+    const reply = await answer
     expect(reply.status).toBeGreaterThanOrEqual(503)
     expect(['service_unavailable', 'timeout']).toContain(reply.code)
     expect((await figures())(`http_errors_total{code="${reply.code}"}`)).toBe(1)
@@ -223,9 +223,9 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
       reason,
     })
     expect(suspended.status).toBe(200)
-    const [remove, look] = sqlOf("An administrator's account leaked")
+    const [remove, select] = sqlOf("An administrator's account leaked")
       .map((sql) => sql.replaceAll('5000 0021', phone))
-    const { rows } = await database().query(look!)
+    const { rows } = await database().query(select!)
     expect(rows).toContainEqual(expect.objectContaining({ target_id: victim.id, reason }))
     expect((await byHand(remove!)).rowCount).toBe(1)
     expect([401, 403]).toContain((await admin.get('/admin/stats')).status)

@@ -62,11 +62,11 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
       { url: 'https://ref.supabase.co/functions/v1/jobs', headers, timeout: 30000 },
       { url: 'https://ref.supabase.co/functions/v1/jobs/often', headers, timeout: 30000 },
     ])
-    const { rows: kept } = await client.query(
+    const { rows: remaining } = await client.query(
       `select job.jobname as name, count(*)::int as runs
        from cron.job_run_details join cron.job using (command) group by 1 order by 1`,
     )
-    expect(kept).toEqual([{ name: 'beat', runs: 2 }, { name: 'jobs', runs: 3 }])
+    expect(remaining).toEqual([{ name: 'beat', runs: 2 }, { name: 'jobs', runs: 3 }])
     const { rows: [beat] } = await client.query(
       `select at > now() - interval '1 minute' as now from private.timestamps where name = 'beat'`,
     )

@@ -41,7 +41,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   })
   afterAll(() => way?.stop())
 
-  async function askedFor(identifier: string) {
+  async function requestsFor(identifier: string) {
     const facade = await startFacade(way.settings)
     try {
       way.takeRequests()
@@ -56,17 +56,17 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   test('does the same work with and without an account', async () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
-    expect([await askedFor(identifier), await askedFor(newEmail())]).toEqual([once, once])
+    expect([await requestsFor(identifier), await requestsFor(newEmail())]).toEqual([once, once])
     // In a project without a decoy account the first request creates it, unless a job came first.
     const first = ['POST /auth/v1/admin/users', ...once]
     for (const who of [identifier, newEmail()]) {
-      let asked: string[]
+      let requests: string[]
       do {
         await removeDecoy()
-        asked = await askedFor(who)
-        expect([first, once]).toContainEqual(asked)
-      } while (asked.length < first.length)
-      expect(await askedFor(who)).toEqual(once)
+        requests = await requestsFor(who)
+        expect([first, once]).toContainEqual(requests)
+      } while (requests.length < first.length)
+      expect(await requestsFor(who)).toEqual(once)
     }
   })
 
@@ -79,7 +79,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     } finally {
       await jobs.stop()
     }
-    expect(await askedFor(newEmail())).toEqual(['POST /auth/v1/token'])
+    expect(await requestsFor(newEmail())).toEqual(['POST /auth/v1/token'])
   })
 
   test('answers 401 when Auth fails for an account that is being deleted', async () => {

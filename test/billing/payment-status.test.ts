@@ -46,11 +46,11 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     expect(body).toEqual(
       (await ask(provider.facade, 'GET', `/invoices/${invoice.id}`, { person })).body,
     )
-    const asked = lookUps()
-    expect(asked).toBeGreaterThan(0)
+    const before = lookUps()
+    expect(before).toBeGreaterThan(0)
     await agePayment(paymentId)
     expect((await statusOf(invoice, person)).body.state).toBe('paid')
-    expect(lookUps()).toBe(asked)
+    expect(lookUps()).toBe(before)
     expect((await deliver(webhookOf(charge))).status).toBe(200)
     expect((await walletOf(person)).available).toBe(12.5)
   })

@@ -33,7 +33,7 @@ const states = (person: Person, ids: string[]) =>
     return pauseReason ? `${status}: ${pauseReason}` : status
   }))
 
-const told = async (person: Person, kind: string): Promise<string[]> =>
+const textsOf = async (person: Person, kind: string): Promise<string[]> =>
   (await notificationsOf(person, kind)).map(({ bodyEn }) => bodyEn)
 
 const hidden = 'paused: plan'
@@ -41,18 +41,18 @@ const hidden = 'paused: plan'
 test('WAL-11 listings that a plan hides come back when one with room is paid, the oldest first', async () => {
   const { person, ids } = await hiding(4)
   expect(await states(person, ids)).toEqual(['active', hidden, hidden, hidden])
-  expect(await told(person, 'listings_hidden')).toEqual([
+  expect(await textsOf(person, 'listings_hidden')).toEqual([
     expect.stringMatching(/^We paused 3 listings .* your plan has no room/),
   ])
   await buy(person, await newPlan({ price: 2, listings: 3 }))
   expect(await states(person, ids)).toEqual(['active', 'active', 'active', hidden])
-  expect(await told(person, 'listings_back')).toEqual([
+  expect(await textsOf(person, 'listings_back')).toEqual([
     'With your plan, 2 listings are shown again',
   ])
   await buy(person, await newPlan({ price: 3, listings: 9 }))
   expect(await states(person, ids)).toEqual(Array(4).fill('active'))
-  expect(await told(person, 'listings_back')).toHaveLength(2)
-  expect(await told(person, 'listings_hidden')).toHaveLength(1)
+  expect(await textsOf(person, 'listings_back')).toHaveLength(2)
+  expect(await textsOf(person, 'listings_hidden')).toHaveLength(1)
 })
 
 test('WAL-11 they come back with the time that they had left', async () => {
@@ -81,7 +81,7 @@ test('WAL-11 not after 90 days, not without a way to reach the owner, and not wh
   expect((await person.post(`/properties/${ids[0]}/pause`)).status).toBe(200)
   await buy(person, await newPlan({ price: 2 }))
   expect(await states(person, ids)).toEqual(['paused', hidden, hidden, 'active', 'active'])
-  expect(await told(person, 'listings_back')).toEqual([
+  expect(await textsOf(person, 'listings_back')).toEqual([
     'With your plan, 2 listings are shown again',
   ])
   expect((await person.post(`/properties/${ids[1]}/resume`)).body)
@@ -102,8 +102,8 @@ test('WAL-11 a renewal that has no more room says nothing', async () => {
   const { person, small, ids } = await hiding(2)
   await buy(person, small)
   expect(await states(person, ids)).toEqual(['active', hidden])
-  expect(await told(person, 'listings_back')).toEqual([])
-  expect(await told(person, 'listings_hidden')).toHaveLength(1)
+  expect(await textsOf(person, 'listings_back')).toEqual([])
+  expect(await textsOf(person, 'listings_hidden')).toHaveLength(1)
 })
 
 test('WAL-11 a suspension in between changes neither the reason nor that it comes back', async () => {

@@ -89,7 +89,7 @@ begin
           select coalesce(jsonb_agg(jsonb_build_object(
             'time', 1000000 * coalesce(seconds, 86400 * days),
             'value', 1000 * coalesce(value, total, price),
-            'kept', coalesce((total - refunded) / total, 1)
+            'unrefunded', coalesce((total - refunded) / total, 1)
           ) order by subscription_intervals.id desc), '[]')
           from public.subscription_intervals
           left join public.invoices on invoices.id = invoice_id
@@ -376,12 +376,12 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     }
   }
 
-  type Row = { time: number; value: number; kept: number }
+  type Row = { time: number; value: number; unrefunded: number }
   function valueLeft({ left, intervals }: { left: number; intervals: Row[] }): number {
     let [value, later] = [0, 0]
-    for (const { time, value: whole, kept } of intervals) {
+    for (const { time, value: whole, unrefunded } of intervals) {
       const rest = Math.max(0, Math.min(time, left - later))
-      if (rest) value += whole * kept * rest / time
+      if (rest) value += whole * unrefunded * rest / time
       later += time
     }
     return value

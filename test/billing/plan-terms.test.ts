@@ -34,7 +34,7 @@ async function lastDay(person: Person): Promise<string> {
     .toISOString().slice(0, 10).replaceAll('-', '/')
 }
 
-const told = async (person: Person, kind: string): Promise<string[]> =>
+const textsOf = async (person: Person, kind: string): Promise<string[]> =>
   (await notificationsOf(person, kind)).map(({ bodyEn }) => bodyEn)
 
 test('WAL-10 a plan keeps price, days and quotas of its purchase', async () => {
@@ -81,11 +81,11 @@ describe('WAL-10 a renewal', () => {
     const { person, plan } = await subscriber()
     await change(plan, 'price', 40)
     await pass(person, 22.5)
-    expect(await told(person, 'plan_terms_changed')).toEqual([])
+    expect(await textsOf(person, 'plan_terms_changed')).toEqual([])
     await pass(person, 1)
     await pass(person, 0)
     const day = await lastDay(person)
-    expect(await told(person, 'plan_terms_changed')).toEqual([
+    expect(await textsOf(person, 'plan_terms_changed')).toEqual([
       expect.stringMatching(new RegExp(`ends on ${day}.* 40\\.000 KWD`)),
     ])
     expect((await current(person)).subscription.renews).toBe(false)
@@ -123,7 +123,7 @@ describe('WAL-10 a renewal', () => {
       await pass(person, 6.75)
       expect(await walletOf(person)).toMatchObject({ available: 90 })
       expect((await person.get('/invoices')).body.items).toHaveLength(1)
-      expect(await told(person, 'plan_terms_changed')).toHaveLength(1)
+      expect(await textsOf(person, 'plan_terms_changed')).toHaveLength(1)
       await pass(person, 1)
       expect(await currentPlan(person)).toEqual(['free', 0])
     }
@@ -139,21 +139,21 @@ describe('WAL-10 a renewal', () => {
       plan: { price: 10, activeListings: 7 },
       next: { plan: { id: plan, price: 8, activeListings: 9 } },
     })
-    expect(await told(person, 'plan_terms_changed')).toEqual([])
+    expect(await textsOf(person, 'plan_terms_changed')).toEqual([])
   })
 
   test('of a plan that is no longer offered is not made, which is said 30 days before', async () => {
     const { person, plan } = await subscriber({ days: 60 })
     await change(plan, 'on_sale', false)
     await pass(person, 29)
-    expect(await told(person, 'plan_terms_changed')).toEqual([])
+    expect(await textsOf(person, 'plan_terms_changed')).toEqual([])
     await pass(person, 2)
-    expect(await told(person, 'plan_terms_changed')).toEqual([
+    expect(await textsOf(person, 'plan_terms_changed')).toEqual([
       expect.stringContaining(`ends on ${await lastDay(person)} and is not renewed`),
     ])
     await pass(person, 28.25)
     expect(await walletOf(person)).toMatchObject({ available: 90 })
-    expect(await told(person, 'plan_expiring')).toEqual([
+    expect(await textsOf(person, 'plan_expiring')).toEqual([
       expect.stringContaining('no longer offered'),
     ])
     await pass(person, 1)
@@ -166,9 +166,9 @@ describe('WAL-10 a renewal', () => {
   ])('by %s has a reminder that names amount and day', async (payWith, words) => {
     const { person } = await subscriber({}, payWith)
     await pass(person, 22.5)
-    expect(await told(person, 'plan_expiring')).toEqual([])
+    expect(await textsOf(person, 'plan_expiring')).toEqual([])
     await pass(person, 1)
-    expect(await told(person, 'plan_expiring')).toEqual([
+    expect(await textsOf(person, 'plan_expiring')).toEqual([
       expect.stringMatching(new RegExp(`ends on ${await lastDay(person)}.*${words}`)),
     ])
   })
@@ -177,7 +177,7 @@ describe('WAL-10 a renewal', () => {
     const { person } = await subscriber()
     await person.post('/plans/cancel')
     await pass(person, 27.5)
-    expect(await told(person, 'plan_expiring')).toEqual([
+    expect(await textsOf(person, 'plan_expiring')).toEqual([
       expect.stringMatching(new RegExp(`ends on ${await lastDay(person)}.*Renew it for 10\\.000`)),
     ])
   })

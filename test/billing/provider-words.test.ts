@@ -63,12 +63,12 @@ const refundWords: Record<Provider, Record<string, Word>> = {
   sandbox: { refunded: 'refunded', '': 'unknown' },
 }
 
-/** Returns all statuses at night, and by day one of each meaning, chosen by `place`. */
-const someOfEach = (words: Record<string, Word>, place: number): [string, Word][] => {
+/** Returns all statuses at night, and by day one of each meaning, chosen by `index`. */
+const someOfEach = (words: Record<string, Word>, index: number): [string, Word][] => {
   const all = Object.entries(words)
   return all.filter(([word, means]) => {
     const alike = all.filter((one) => one[1] === means)
-    return isNightly || alike[place % alike.length]![0] === word
+    return isNightly || alike[index % alike.length]![0] === word
   })
 }
 
@@ -237,8 +237,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
       [subjects],
     )).rows.map(({ kind }) => kind)
 
-  const cells = Object.keys(payments).flatMap((state, place) =>
-    someOfEach(chargeWords[kind], place).map(([word, means]) => [state, word, means] as const)
+  const cells = Object.keys(payments).flatMap((state, index) =>
+    someOfEach(chargeWords[kind], index).map(([word, means]) => [state, word, means] as const)
   )
   test.each(cells)('PAY-19 a payment that is %s, %j: %s', async (state, word, means) => {
     if (kind === 'sandbox' && !hasSandbox) return
@@ -251,8 +251,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
     expect([rows[0].state, ...await openAlarms(payment, ref)]).toEqual([after, ...alarms])
   })
 
-  const refundCells = Object.keys(refunds).flatMap((state, place) =>
-    someOfEach(refundWords[kind], place).map(([word, means]) => [state, word, means] as const)
+  const refundCells = Object.keys(refunds).flatMap((state, index) =>
+    someOfEach(refundWords[kind], index).map(([word, means]) => [state, word, means] as const)
   )
   test.each(refundCells)(
     'PAY-19 a refund that is %s, %j: %s',

@@ -68,10 +68,10 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     ref ??= kind === 'tap'
       ? `re_${randomUUID()}`
       : String(provider.stub.firstId + 500_000 + provider.stub.refunds.size)
-    return told(charge, amount, ref, 'refunded', ours)
+    return refundEvent(charge, amount, ref, 'refunded', ours)
   }
 
-  function told(charge: Json, amount: number, ref: string, word: Word, ours?: string): Told {
+  function refundEvent(charge: Json, amount: number, ref: string, word: Word, ours?: string): Told {
     if (kind === 'tap') {
       const made = {
         id: ref,
@@ -256,7 +256,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { ref, event } = paidBack(charge, 3)
     await deliver(event)
     expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
-    expect((await deliver(told(charge, 3, ref, 'failed').event)).status).toBe(200)
+    expect((await deliver(refundEvent(charge, 3, ref, 'failed').event)).status).toBe(200)
     expect([await openAlarms(ref), await noted(ref)]).toEqual([[], 0])
     await query(`select private.refund_answered($1, null, 'failed')`, [ours.id])
     expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(0)
@@ -271,7 +271,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { ref, event } = paidBack(charge, 4, first.id)
     await deliver(event)
     expect(await noted(ref)).toBe(1)
-    await deliver(told(charge, 4, ref, 'failed', first.id).event)
+    await deliver(refundEvent(charge, 4, ref, 'failed', first.id).event)
     expect([await openAlarms(ref), await noted(ref)]).toEqual([[], 0])
     await query(`select private.refund_answered($1, null, 'failed')`, [second.id])
     expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
@@ -286,7 +286,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     ])
     const { ref } = paidBack(charge, 3)
     for (const word of ['pending', 'refunded'] as const) {
-      expect((await deliver(told(charge, 3, ref, word).event)).status).toBe(200)
+      expect((await deliver(refundEvent(charge, 3, ref, word).event)).status).toBe(200)
       expect(await noted(ref)).toBe(word === 'pending' ? 0 : 1)
     }
     expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
@@ -301,10 +301,10 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const elsewhere = { id: `chg_${randomUUID()}`, InvoiceId: provider.stub.firstId - 1 }
     const { ref } = paidBack(elsewhere, 3)
     for (const word of ['pending', 'failed', 'refunded', 'failed'] as const) {
-      expect((await deliver(told(elsewhere, 3, ref, word).event)).status).toBe(200)
-      const kept = word === 'refunded'
+      expect((await deliver(refundEvent(elsewhere, 3, ref, word).event)).status).toBe(200)
+      const isRecorded = word === 'refunded'
       expect([await openAlarms(ref), await noted(ref)])
-        .toEqual(kept ? [['refund_unmatched'], 1] : [[], 0])
+        .toEqual(isRecorded ? [['refund_unmatched'], 1] : [[], 0])
     }
   })
 

@@ -97,12 +97,12 @@ test('texts of messages name the listing that is sent and the one that it is abo
   await postMessage(b, id, textMessage(sent.id, { type: 'property' }))
   const { lastMessage, property } = await listEntry(a, id)
   expect([lastMessage.preview, property.titleAr]).toEqual([`إعلان: ${sent.titleAr}`, about.titleAr])
-  const told = (person: Person) => notificationsOf(person, 'message_new')
-  expect(await told(b)).toMatchObject([
+  const notices = (person: Person) => notificationsOf(person, 'message_new')
+  expect(await notices(b)).toMatchObject([
     { titleAr: `سالم العنزي · ${about.titleAr}`, bodyAr: 'مرحبا' },
   ])
   const heading = `نورة الشمري · ${about.titleAr}`
-  expect(await told(a)).toMatchObject([{
+  expect(await notices(a)).toMatchObject([{
     titleAr: heading,
     titleEn: heading,
     bodyAr: `أرسل لك إعلاناً: ${sent.titleAr}`,
@@ -116,7 +116,7 @@ test('texts of messages name the listing that is sent and the one that it is abo
   )
   expect((await listEntry(a, id)).lastMessage.preview).toBe('إعلان')
   await postMessage(b, id, 'تفضل')
-  expect(await told(a)).toMatchObject([
+  expect(await notices(a)).toMatchObject([
     { titleAr: 'نورة الشمري', bodyAr: 'رسالتان جديدتان: تفضل' },
   ])
 })

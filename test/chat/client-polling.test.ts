@@ -85,8 +85,8 @@ describe('the client module over Realtime', () => {
       )
       // Although nothing has changed, a poll takes a second request, for the joined conversation, because
       // that is not the newest one.
-      const look = ['/conversations?limit=1', `/conversations/${conversationId}`]
-      const twice = [...look, ...look].join()
+      const poll = ['/conversations?limit=1', `/conversations/${conversationId}`]
+      const twice = [...poll, ...poll].join()
       await waitUntil('two polls ask for no more', () => requests.slice(-4).join() === twice)
       shown.visible = false
       const whenDue = async () => {

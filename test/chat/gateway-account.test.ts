@@ -32,11 +32,11 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   for (const i of upTo(30).slice(1)) await sender.sendMessage(conversationId, String(i))
   await waitUntil('all came', () => story(joined).length === 60 && story(only).length === 30)
   // Each update follows its message; the next message may come before it.
-  const told = story(joined)
+  const events = story(joined)
   for (const kind of ['m', 'u']) {
-    expect(told.filter((one) => one.startsWith(kind))).toEqual(upTo(30).map((i) => kind + i))
+    expect(events.filter((one) => one.startsWith(kind))).toEqual(upTo(30).map((i) => kind + i))
   }
-  for (const i of upTo(30)) expect(told.indexOf(`m${i}`)).toBeLessThan(told.indexOf(`u${i}`))
+  for (const i of upTo(30)) expect(events.indexOf(`m${i}`)).toBeLessThan(events.indexOf(`u${i}`))
   expect(story(only)).toEqual(upTo(30).map((i) => `u${i}`))
   await waitUntil('and to the sender', () => story(own).length === 30)
   expect(story(own)).toEqual(upTo(30).map((i) => `m${i}`))

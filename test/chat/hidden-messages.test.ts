@@ -93,7 +93,7 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
   for (const text of ['أولى', 'ثانية', 'ثالثة', 'رابعة']) {
     sent.push((await postMessage(a, conversationId, text)).body.id)
   }
-  const told = async () => {
+  const shown = async () => {
     const notifications = await notificationsOf(b, 'message_new')
     const { rows } = await database().query(
       `select said.body from private.push_outbox, private.message_push(push_outbox) as said
@@ -112,9 +112,9 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
   const said = (unread: number, text: string) => (
     { unread, badge: 1, notifications: [text], pushes: [text] }
   )
-  expect(await told()).toEqual(said(4, '4 رسائل جديدة: رابعة'))
+  expect(await shown()).toEqual(said(4, '4 رسائل جديدة: رابعة'))
   await hide(sent[1]!)
-  expect(await told()).toEqual(said(3, '3 رسائل جديدة: رابعة'))
+  expect(await shown()).toEqual(said(3, '3 رسائل جديدة: رابعة'))
   await waitUntil(
     'the devices hear it',
     () =>
@@ -123,16 +123,16 @@ test('it counts in no list, notification, push or badge; shown again it is unrea
       ),
   )
   await hide(sent[3]!)
-  expect(await told()).toEqual(said(2, 'رسالتان جديدتان: ثالثة'))
+  expect(await shown()).toEqual(said(2, 'رسالتان جديدتان: ثالثة'))
   await hide(sent[2]!)
-  expect(await told()).toEqual(said(1, 'أولى'))
+  expect(await shown()).toEqual(said(1, 'أولى'))
   await restore(sent[1]!)
-  expect(await told()).toEqual(said(2, 'رسالتان جديدتان: ثانية'))
+  expect(await shown()).toEqual(said(2, 'رسالتان جديدتان: ثانية'))
   await b.post(`/conversations/${conversationId}/read`, { upToSeq: 1 })
   await hide(sent[0]!)
-  expect((await told()).unread).toBe(1)
+  expect((await shown()).unread).toBe(1)
   await hide(sent[1]!)
-  expect(await told()).toEqual({ unread: 0, badge: 0, notifications: [], pushes: [] })
+  expect(await shown()).toEqual({ unread: 0, badge: 0, notifications: [], pushes: [] })
   const { rows: [device] } = await database().query(
     'select badge_due_at from public.devices where account_id = $1',
     [b.id],
@@ -337,9 +337,9 @@ test('CHAT-28 a device that was away reads what was written, hidden or shown aga
 
   await hide(ids[1]!)
   for (const [nth, person] of [a, b].entries()) {
-    const { body: look } = await person.get('/conversations?limit=1')
-    const { changedAt, updatedAt } = look.items[0]
-    expect([look.changedAt, updatedAt]).toEqual([changedAt, entries[nth].updatedAt])
+    const { body: list } = await person.get('/conversations?limit=1')
+    const { changedAt, updatedAt } = list.items[0]
+    expect([list.changedAt, updatedAt]).toEqual([changedAt, entries[nth].updatedAt])
     const page = await changedSince(person, before)
     expect(page).toMatchObject({ items: [{ id: ids[1], body: '', hidden: true }], changedAt })
     expect((await messagesPage(person, conversationId, '?limit=1')).changedAt).toBe(changedAt)

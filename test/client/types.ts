@@ -124,7 +124,7 @@ export async function lists(client: Client, id: string, either: Fields) {
   const [query, all] = [{ areaIds: ['salmiya'] }, { fields: 'full' }] as const
   const search = {
     plain: await client.get('/search'),
-    asked: await client.get('/search', { query: { areaIds: ['salmiya'], fields: 'card' } }),
+    cards: await client.get('/search', { query: { areaIds: ['salmiya'], fields: 'card' } }),
     full: await client.get('/search', { query: { ...query, ...all } }),
     either: await client.get('/search', { query: { ...query, fields: either } }),
   }
@@ -151,7 +151,7 @@ export async function lists(client: Client, id: string, either: Fields) {
   type Office = Schemas['FeedOffice']
   const same: [
     Same<typeof search.plain.items[number], Card>,
-    Same<typeof search.asked.items[number], Card>,
+    Same<typeof search.cards.items[number], Card>,
     Same<typeof search.full.items[number], Property>,
     Same<typeof search.either.items[number], Card | Property>,
     Same<typeof deals.plain.items[number], Card>,

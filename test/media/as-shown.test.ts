@@ -34,11 +34,11 @@ const withoutMarkers = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte =
 
 /** The places of a JPEG between its segments, from the first on. */
 function between(picture: Buffer): number[] {
-  const places: number[] = []
+  const offsets: number[] = []
   for (let at = 2; picture[at + 1] !== 0xda; at += 2 + picture.readUInt16BE(at + 2)) {
-    places.push(at)
+    offsets.push(at)
   }
-  return places.slice(1)
+  return offsets.slice(1)
 }
 
 type Fault = (picture: Buffer, seed: number) => Buffer
@@ -57,20 +57,20 @@ const faults: Record<'jpeg' | 'png' | 'webp', Record<string, Fault>> = {
     'with bytes and marks before its end': (picture, seed) =>
       put(picture, picture.length - 2, `ff${(0x3c + seed).toString(16)}`, junk(seed)),
     'with bytes between its segments': (picture, seed) => {
-      const places = between(picture)
-      return put(picture, places[seed % places.length], withoutMarkers(junk(seed)))
+      const offsets = between(picture)
+      return put(picture, offsets[seed % offsets.length], withoutMarkers(junk(seed)))
     },
     'with fill bytes between its segments': (picture, seed) => {
-      const places = between(picture)
-      return put(picture, places[seed % places.length], Buffer.alloc(1 + seed * 400, 0xff))
+      const offsets = between(picture)
+      return put(picture, offsets[seed % offsets.length], Buffer.alloc(1 + seed * 400, 0xff))
     },
     'with restart marks between its segments': (picture, seed) => {
-      const places = between(picture)
-      return put(picture, places[seed % places.length], `ffd${seed % 8}ff01`)
+      const offsets = between(picture)
+      return put(picture, offsets[seed % offsets.length], `ffd${seed % 8}ff01`)
     },
     'with a comment that says it has no length': (picture, seed) => {
-      const places = between(picture)
-      return put(picture, places[seed % places.length], `fffe000${seed % 2}`)
+      const offsets = between(picture)
+      return put(picture, offsets[seed % offsets.length], `fffe000${seed % 2}`)
     },
     'with a trailer': (picture, seed) => joined(picture, junk(seed)),
   },

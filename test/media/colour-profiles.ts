@@ -13,10 +13,10 @@ const withMark = (tag: Buffer) => Buffer.concat([tag, text(' PLANTED ')])
 function sharedParts(entries: number, more: Record<string, Buffer> = {}): Buffer {
   const curves = Buffer.concat(Array(3).fill(icc.table(entries, (x) => x)))
   const own = lut('mAB ', primaries.turned)
-  const from = (place: number) => own.readUInt32BE(12 + 4 * place)
+  const from = (index: number) => own.readUInt32BE(12 + 4 * index)
   const [matrix, grid] = [own.subarray(from(1), from(1) + 48), own.subarray(from(3), from(4))]
-  const places = [32, 32 + curves.length, 32, 32 + curves.length + 48, 32]
-  const tag = [own.subarray(0, 12), u32(...places), curves, matrix, grid]
+  const offsets = [32, 32 + curves.length, 32, 32 + curves.length + 48, 32]
+  const tag = [own.subarray(0, 12), u32(...offsets), curves, matrix, grid]
   return profile({ A2B0: Buffer.concat(tag), ...more })
 }
 

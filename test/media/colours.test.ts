@@ -44,13 +44,13 @@ function chunksOf(picture: Buffer): Buffer[] {
 
 /** Returns the picture without what Chromium writes about its colours. */
 function withoutProfile(picture: Buffer): Buffer {
-  const kept = [picture.subarray(0, 2)]
+  const segments = [picture.subarray(0, 2)]
   let at = 2
   for (let next = 0; picture[at + 1] !== 0xda; at = next) {
     next = at + 2 + picture.readUInt16BE(at + 2)
-    if (picture[at + 1] !== 0xe2) kept.push(picture.subarray(at, next))
+    if (picture[at + 1] !== 0xe2) segments.push(picture.subarray(at, next))
   }
-  return Buffer.concat([...kept, picture.subarray(at)])
+  return Buffer.concat([...segments, picture.subarray(at)])
 }
 
 /** The three types of picture with a profile. */
@@ -70,7 +70,7 @@ const sameAsBefore = async (sent: Buffer) => {
 }
 
 // The tags that a stored profile may have, besides the tables below.
-const kept = [
+const profileTags = [
   'desc',
   'cprt',
   'wtpt',
@@ -87,7 +87,7 @@ const tables = ['A2B0', 'A2B1', 'A2B2', 'B2A0', 'B2A1', 'B2A2', 'cicp']
 
 function expectColoursOnly(of: Buffer) {
   const { head, tags } = icc.readProfile(of)
-  for (const name of Object.keys(tags)) expect([...kept, ...tables]).toContain(name)
+  for (const name of Object.keys(tags)) expect([...profileTags, ...tables]).toContain(name)
   expect([tags.desc, tags.cprt].map((tag) => tag!.toString('latin1').replace(/[^\x20-\x7e]/g, '')))
     .toEqual([
       expect.stringMatching(/^(desc|mluc ?enUS)(sRGB|Display P3|Adobe RGB|RGB|GRAY|CMYK)$/),
@@ -238,7 +238,7 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
   const badSum = Buffer.concat([packed.subarray(0, -1), Buffer.from([packed.at(-1)! ^ 1])])
   const rawIccp = (method: number, content: Buffer, name = 'PLANTED') =>
     chunk('iCCP', Buffer.concat([text(`${name}\0`), Buffer.from([method]), content]))
-  const pngs: Record<string, [sent: Buffer[], kept: string[]]> = {
+  const pngs: Record<string, [sent: Buffer[], chunks: string[]]> = {
     'gAMA 1.0': [[linear], ['gAMA']],
     'gAMA as a screen has it': [[number('gAMA', 0.45455)], ['gAMA']],
     'two gAMA': [[linear, number('gAMA', 0.45455)], ['gAMA']],
@@ -273,9 +273,9 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
     'a profile of 64 KiB, packed': [[iccp(others['the largest that is kept']!)], ['iCCP']],
     'a grey profile': [[iccp(profile({ kTRC: gamma(1) }, { space: 'GRAY' }))], ['iCCP']],
   }
-  test.each(Object.entries(pngs))('a PNG with %s', async (_, [parts, kept]) => {
+  test.each(Object.entries(pngs))('a PNG with %s', async (_, [parts, chunks]) => {
     const after = await sameAsBefore(icc.withParts(bare.png, ...parts))
-    expect(partsIn(after)).toEqual(['IHDR', ...kept, 'IDAT', 'IEND'])
+    expect(partsIn(after)).toEqual(['IHDR', ...chunks, 'IDAT', 'IEND'])
   })
 
   test('gAMA before or behind a palette, or pixels, stays where it counts', async () => {
@@ -285,14 +285,14 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
     ]
     const head = [pngSignature, header(2, 2, Buffer.from([8, 3, 0, 0, 0]))]
     for (
-      const [parts, kept] of [
+      const [parts, chunks] of [
         [[linear, palette, pixels], ['gAMA', 'PLTE', 'IDAT']],
         [[palette, linear, pixels], ['PLTE', 'gAMA', 'IDAT']],
         [[palette, pixels, linear], ['PLTE', 'IDAT']],
       ] as const
     ) {
       const after = await sameAsBefore(Buffer.concat([...head, ...parts, chunk('IEND')]))
-      expect(partsIn(after)).toEqual(['IHDR', ...kept, 'IEND'])
+      expect(partsIn(after)).toEqual(['IHDR', ...chunks, 'IEND'])
     }
   })
 

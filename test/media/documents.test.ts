@@ -276,15 +276,15 @@ describe('upload', () => {
   test('MED-23 a file that is there takes no room, sent twice or by another upload meanwhile', async () => {
     const fill = () => uploadDocuments(owner, company, [1, 2, 3, 4].map(() => pdf(randomUUID())))
     expect([(await fill()).status, (await fill()).status]).toEqual([201, 201])
-    const [wanted, last, beyond] = [pdf('a'), pdf('b'), pdf('c')]
+    const [paper, last, beyond] = [pdf('a'), pdf('b'), pdf('c')]
     const { body: form, headers } = rawForm([
       Buffer.from(`Content-Disposition: form-data; name="identityId"\r\n\r\n${company}`),
-      ...[wanted, wanted, beyond, last, wanted].map((bytes) =>
+      ...[paper, paper, beyond, last, paper].map((bytes) =>
         filePart('files', 'filename="x.pdf"', bytes)
       ),
     ])
     // This upload has already begun when another one stores two of its files.
-    const cut = form.indexOf(wanted) + wanted.length + 100
+    const cut = form.indexOf(paper) + paper.length + 100
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const slow = postForm(owner, '/media/upload/documents', readable, headers)
@@ -293,7 +293,7 @@ describe('upload', () => {
       const text = 'select from private.uploads where identity_id = $1'
       return (await database().query(text, [company])).rowCount === 1
     })
-    const { files: [first, second] } = (await uploadDocuments(owner, company, [wanted, last])).body
+    const { files: [first, second] } = (await uploadDocuments(owner, company, [paper, last])).body
     await writer.write(new Uint8Array(form.subarray(cut)))
     await writer.close()
     const there = { ok: true, documentId: first.documentId }

@@ -167,9 +167,9 @@ test.each([
   [`ar-${'a'.repeat(98)}`, null],
   [null, null],
   [{ language: 'ar' }, null],
-])('INP-26 a device with the locale %j is registered with %j', async (locale, kept) => {
+])('INP-26 a device with the locale %j is registered with %j', async (locale, stored) => {
   const device = await registerDevice(sara, { locale })
-  expect(await list(sara)).toMatchObject([{ deviceId: device.deviceId, locale: kept }])
+  expect(await list(sara)).toMatchObject([{ deviceId: device.deviceId, locale: stored }])
   if (typeof locale === 'object') return
   const record = await asCaller(sara, async (client) => {
     const { rows } = await client.query(
@@ -178,7 +178,7 @@ test.each([
     )
     return rows[0].record
   })
-  expect(record.locale).toBe(kept)
+  expect(record.locale).toBe(stored)
 })
 
 test.each(['', 'x'.repeat(41), '1.0\n', 7])(

@@ -245,7 +245,7 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
       expect((await seller.post(`/properties/${id}/${name}`)).status).toBe(200)
     }
   }
-  const told = async () => (await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)
+  const texts = async () => (await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)
   const waitUntilTold = () =>
     waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
 
@@ -253,19 +253,19 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
   await waitUntilTold()
   await act('mark-sold')
   await waitUntilTold()
-  expect(await told()).toEqual([`تم بيع «${titleAr}»`])
+  expect(await texts()).toEqual([`تم بيع «${titleAr}»`])
   // Events are kept for a day, and within it nobody is told the same twice.
   await sql('delete from private.notification_events where property_id = $1', [id])
   await act('archive', 'restore', 'publish')
   await waitUntilTold()
-  expect(await told()).toEqual([`أُعيد عرض «${titleAr}»`])
+  expect(await texts()).toEqual([`أُعيد عرض «${titleAr}»`])
 
   // A pause was no sale, so nobody is told of its end.
   await act('pause')
   await waitUntilTold()
   await act('resume')
   await waitUntilTold()
-  expect(await told()).toEqual([`أوقف المعلن عرض «${titleAr}» مؤقتاً`])
+  expect(await texts()).toEqual([`أوقف المعلن عرض «${titleAr}» مؤقتاً`])
 })
 
 test('LIST-04 what was sold and is back before anybody was told is told to nobody', async () => {

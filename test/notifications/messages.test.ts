@@ -80,10 +80,10 @@ test('a long name with a long title is cut, from the first message on', async ()
   const { body: conversation } = await long.post('/conversations', { propertyId: listing.id })
   id = conversation.id
   for (const text of ['الأولى', 'الثانية']) expect((await say(long, text)).status).toBe(201)
-  const [told, ...others] = await heard(owner)
+  const [notice, ...others] = await heard(owner)
   expect(others).toEqual([])
-  expect(told.bodyAr).toBe('رسالتان جديدتان: الثانية')
-  expect(told.titleAr).toHaveLength(200)
+  expect(notice.bodyAr).toBe('رسالتان جديدتان: الثانية')
+  expect(notice.titleAr).toHaveLength(200)
 })
 
 test('messages that come at the same moment are all counted', async () => {

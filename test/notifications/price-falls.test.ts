@@ -73,10 +73,10 @@ test.each([
   [500, ['1,000 → 500']],
   [499.999, []],
   [0, []],
-])('FAV-06 a fall from 1,000 to %s is told as %j', async (price, told) => {
+])('FAV-06 a fall from 1,000 to %s is told as %j', async (price, notices) => {
   await save(1000)
   await set(price)
-  expect(await falls()).toEqual(told)
+  expect(await falls()).toEqual(notices)
 })
 
 test('FAV-06 what had no price has not fallen; a price that was hidden for a while may have', async () => {
@@ -109,25 +109,25 @@ async function notificationsAfterJob() {
 
 test('FAV-06 a read one is followed; three in a day, whatever the owner does', async () => {
   await save(1000)
-  const told: string[] = []
+  const notices: string[] = []
   for (
     const [price, says] of [[900, '1,000 → 900'], [855, '900 → 855'], [800, '855 → 800']] as const
   ) {
     await set(price)
-    told.unshift(says)
-    expect(await falls()).toEqual(told)
+    notices.unshift(says)
+    expect(await falls()).toEqual(notices)
     await readAll()
   }
   await set(700)
-  expect(await falls()).toEqual(told)
+  expect(await falls()).toEqual(notices)
   for (const act of ['pause', 'resume', 'archive', 'restore', 'publish']) {
     expect((await seller.post(`/properties/${id}/${act}`)).status).toBe(200)
   }
   await set(600)
-  expect(await falls()).toEqual(told)
+  expect(await falls()).toEqual(notices)
   await anEventEarlier('1 day')
   await set(590) // more than 1 %, and a day has passed
-  expect(await falls()).toEqual(['600 → 590', ...told])
+  expect(await falls()).toEqual(['600 → 590', ...notices])
 })
 
 test('FAV-06 several before anybody was told are one, as far as they are no mistake together', async () => {

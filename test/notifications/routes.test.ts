@@ -52,10 +52,10 @@ test.each(['individual', 'company', 'office'])(
     for (const { kind, route } of await kinds()) {
       const path = reads.get(route)
       expect(path, `${kind}: ${route} is not in docs/apps/pushes.md`).toBeDefined()
-      const asked = path!.replace('{entityId}', entities[route] ?? randomUUID())
+      const url = path!.replace('{entityId}', entities[route] ?? randomUUID())
         .replace('{identityId}', identityId)
-      const { status, body } = await person.get(asked)
-      expect([kind, asked, status]).toEqual([kind, asked, 200])
+      const { status, body } = await person.get(url)
+      expect([kind, url, status]).toEqual([kind, url, 200])
       if (route === 'leads') expect(body.items).toMatchObject([{ property: { id: own } }])
       if (route === 'review') expect(body.items).toMatchObject([{ id: entities.review }])
     }

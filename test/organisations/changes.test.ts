@@ -30,7 +30,7 @@ const queue = async () =>
   (await admin.get(`/admin/moderation?kind=identity&accountId=${owner.id}`)).body.items
 const decide = (decision: string, more: object = {}) =>
   admin.post(`/admin/moderation/${company}/decide`, { decision, reason, ...more })
-const told = async () =>
+const notices = async () =>
   (await owner.get('/notifications')).body.items.map(
     ({ kind, bodyAr }: { kind: string; bodyAr: string }) => [kind, bodyAr],
   )
@@ -77,7 +77,7 @@ test('IDN-07 a corrected name takes nothing off the air, and is shown once it is
     pendingChanges: null,
   })
   expect((await guest.get(`/company/${company}`)).body).toMatchObject({ nameAr: next })
-  expect(await told()).toMatchObject([['identity_verified', expect.stringContaining(next)]])
+  expect(await notices()).toMatchObject([['identity_verified', expect.stringContaining(next)]])
   expect((await auditOf(admin, company))[0]).toMatchObject({
     before: { status: 'active', page: { nameAr: old, nameEn: null } },
     after: { status: 'active', approved: { nameAr: next } },
@@ -91,7 +91,7 @@ test('refused, the old stays with the reason; the old sent again takes a change 
   expect(await own())
     .toMatchObject({ status: 'active', nameAr: old, statusReason: reason, pendingChanges: null })
   expect(await guest.get(`/company/${company}`)).toMatchObject({ body: { nameAr: old } })
-  expect(await told()).toMatchObject([['identity_rejected', expect.stringContaining(reason)]])
+  expect(await notices()).toMatchObject([['identity_rejected', expect.stringContaining(reason)]])
   expect(await decide('reject')).toMatchObject(refusal(409, 'status_transition_invalid'))
 
   expect(await change({ nameAr: next })).toMatchObject({ body: { statusReason: null } })
@@ -190,7 +190,7 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
     await endLicence(company, days)
     for (const job of ['warn_expiring_licences', 'expire_licences']) await drain(job)
     await owner.post('/notifications/read-all')
-    return (await told()).map(([kind]: [string]) => kind)
+    return (await notices()).map(([kind]: [string]) => kind)
   }
   const warned = (times: number) => Array(times).fill('licence_expiring')
   expect(await kindsAfter(31)).toEqual([])
@@ -212,7 +212,7 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
   expect(await kindsAfter(0)).toEqual(warned(3))
   expect(await kindsAfter(0)).toEqual(warned(3))
   expect(await kindsAfter(-1)).toEqual(['licence_expired', ...warned(3)])
-  expect((await told())[0]).toEqual(['licence_expired', expect.stringContaining('(1)')])
+  expect((await notices())[0]).toEqual(['licence_expired', expect.stringContaining('(1)')])
   const { identities } = (await owner.get('/auth/me/export')).body
   const [record] =
     identities.find(({ identity }: { identity: { id: string } }) => identity.id === company)
@@ -227,7 +227,7 @@ test('nobody is reminded who has sent a later date, or may not act', async () =>
   await endLicence(paused, 5)
   await change({ licenceExpiresOn: await kuwaitDay(365) })
   await drain('warn_expiring_licences')
-  expect((await told()).map(([kind]: [string]) => kind)).toEqual(['identity_suspended'])
+  expect((await notices()).map(([kind]: [string]) => kind)).toEqual(['identity_suspended'])
 })
 
 test('a listing says to its owner alone that an administrator hides it', async () => {

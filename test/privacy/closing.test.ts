@@ -48,13 +48,13 @@ test('IDN-08 it is hidden for 14 days, taken back by its owner, and closed when 
     (await postMessage(buyer, conversation)).status,
   ]
   expect(await close({ password: 'another one' })).toMatchObject(wrong)
-  const asked = await close()
-  expect(asked).toMatchObject({
+  const answer = await close()
+  expect(answer).toMatchObject({
     status: 202,
     body: { closeAt: expect.any(String), loses: { plan: 'plus', endsAt: expect.any(String) } },
   })
-  expect((await close()).body).toEqual(asked.body)
-  expect(await own()).toMatchObject({ status: 'closing', closeAt: asked.body.closeAt })
+  expect((await close()).body).toEqual(answer.body)
+  expect(await own()).toMatchObject({ status: 'closing', closeAt: answer.body.closeAt })
   expect(await actingOf(owner.id)).not.toBe(office)
   expect(await actAs(owner, office)).toMatchObject(refusal(403, 'identity_not_usable'))
   expect(await owner.patch(`/auth/identities/${office}`, { aboutAr: 'نبذة' }))
@@ -261,11 +261,11 @@ test('what stops it at its date is told once, and asked for again it says what i
   await giveMoney(office, 5)
   await whenDue()
   expect(await own()).toMatchObject({ status: 'closing' })
-  const told = async () =>
+  const notices = async () =>
     (await notificationsOf(owner, 'system')).filter(({ titleEn }) => titleEn.includes('not closed'))
   for (let times = 0; times < 2; times++) {
     await drain('notify_of_stopped_deletions')
-    expect(await told()).toHaveLength(1)
+    expect(await notices()).toHaveLength(1)
   }
   expect(await close()).toMatchObject(refusal(409, 'account_has_obligations'))
   expect(await close({ money: 'refund' })).toMatchObject({ status: 202 })

@@ -153,13 +153,13 @@ test.runIf(hasSandbox)(
     )
     const { rows: refunded } = await query(
       `select amount, state, (select count(*) from private.sandbox_refunds
-       where reference = refunds.id::text) as asked
+       where reference = refunds.id::text) as requests
      from public.refunds where invoice_id = any ($1) order by amount`,
       [[older.id, newer.id]],
     )
     expect(refunded).toMatchObject([
-      { amount: '5', state: 'settled', asked: '1' },
-      { amount: '10', state: 'settled', asked: '1' },
+      { amount: '5', state: 'settled', requests: '1' },
+      { amount: '10', state: 'settled', requests: '1' },
     ])
     expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 1.25 })
 
@@ -288,8 +288,8 @@ test.runIf(hasSandbox)(
       'the refunds',
       async () => (await payoutsOf(person)).every(({ state }) => state === 'refunded'),
     )
-    const { rows: [{ asked: sent }] } = await query(
-      `select count(*) as asked from private.sandbox_refunds where reference = any ($1)`,
+    const { rows: [{ sent }] } = await query(
+      `select count(*) as sent from private.sandbox_refunds where reference = any ($1)`,
       [owed.map(({ id }) => id)],
     )
     expect(Number(sent)).toBe(owed.length)

@@ -197,7 +197,7 @@ test('ISO-21 every text column of every table that has an owner is in the export
      )`,
   )
   expect(rows.length).toBeGreaterThan(50)
-  const places = rows.flatMap(({ name, texts }) => [name, ...texts.map((one) => `${name}.${one}`)])
+  const names = rows.flatMap(({ name, texts }) => [name, ...texts.map((one) => `${name}.${one}`)])
   const inExport = new Set(
     shown.flatMap(([table, , , columns]) => columns.split(' ').map((one) => `${table}.${one}`)),
   )
@@ -206,11 +206,11 @@ test('ISO-21 every text column of every table that has an owner is in the export
   const undecided = rows.filter(({ name }) => !(name in leftOut)).flatMap(({ name, texts }) => [
     ...(tables.has(name) ? [] : [name]),
     ...texts.map((one) => `${name}.${one}`)
-      .filter((place) => !inExport.has(place) && !(place in leftOut)),
+      .filter((name) => !inExport.has(name) && !(name in leftOut)),
   ])
   expect(undecided).toEqual([])
-  expect(Object.keys(leftOut).filter((place) => !places.includes(place))).toEqual([])
-  const both = Object.keys(leftOut).filter((place) => tables.has(place) || inExport.has(place))
+  expect(Object.keys(leftOut).filter((name) => !names.includes(name))).toEqual([])
+  const both = Object.keys(leftOut).filter((name) => tables.has(name) || inExport.has(name))
   expect(both).toEqual([])
 })
 
@@ -299,8 +299,8 @@ beforeAll(async () => {
     paci_no: '87654321',
     pending_changes: JSON.stringify({ titleAr: 'عنوان ينتظر' }),
   }, client)
-  const wanted = { type: 'EXCHANGE', wanted_kinds: ['chalet'], wanted_area_ids: ['jahra'] }
-  await insertListing(person.identityId, wanted, client)
+  const exchange = { type: 'EXCHANGE', wanted_kinds: ['chalet'], wanted_area_ids: ['jahra'] }
+  await insertListing(person.identityId, exchange, client)
   const deleted = { status: 'deleted', deleted_at: new Date(), title_ar: own[1] }
   await insertListing(person.identityId, deleted, client)
 
@@ -415,10 +415,10 @@ test('ISO-21 the export has every value of every column that is said to be in it
          where ${by} in (${sets[of]}) and ${column} is not null`,
         [person.id],
       )
-      const place = `${table}.${column}`
-      expect([place, rows.length]).not.toEqual([place, 0])
+      const name = `${table}.${column}`
+      expect([name, rows.length]).not.toEqual([name, 0])
       const missing = leaves(rows.map(({ value }) => value)).filter((leaf) => !text.includes(leaf))
-      expect([place, missing]).toEqual([place, []])
+      expect([name, missing]).toEqual([name, []])
     }
   }
 })

@@ -51,7 +51,7 @@ const pairsOf = async (...ids: string[]) =>
      where property_id = any ($1) or of_id = any ($1) order by created_at, id`,
     [ids],
   )).rows
-const look = () => drain('find_duplicates')
+const findDuplicates = () => drain('find_duplicates')
 
 describe('FRESH-03 the same house twice', () => {
   // Each row has what differs, the changed fields, and whether the listing repeats the first one.
@@ -200,14 +200,14 @@ describe('FRESH-03 the same house twice', () => {
     const { id: without } = await publishListing(other, unit)
     await actAs(seller, await insertOrganisation(seller.id, 'office'))
     const { id: ofOffice } = await publishListing(seller, { ...unit, titleAr: 'مكتب يعرض بيتاً' })
-    await look()
+    await findDuplicates()
     expect(await pairsOf(first, without, ofOffice)).toEqual([])
 
     await addPicture(seller, ofOffice)
-    await look()
+    await findDuplicates()
     expect(await pairsOf(first)).toMatchObject([{ later: ofOffice, earlier: first, state: 'open' }])
     await addPicture(other, without, 2)
-    await look()
+    await findDuplicates()
     expect(await pairsOf(without)).toEqual([])
   })
 
@@ -216,14 +216,14 @@ describe('FRESH-03 the same house twice', () => {
     const thief = await signUp()
     const stolen = await publishListing(thief, unit)
     await Promise.all([addPicture(seller, one.id, 7), addPicture(thief, stolen.id, 7)])
-    await Promise.all([look(), look()])
+    await Promise.all([findDuplicates(), findDuplicates()])
     const [pair, ...more] = await pairsOf(one.id, stolen.id, other.id)
     expect(pair).toMatchObject({ later: stolen.id, earlier: one.id, state: 'open' })
     expect(more).toEqual([])
     await thief.post(`/properties/${stolen.id}/pause`)
     await thief.post(`/properties/${stolen.id}/resume`)
     await seller.patch(`/properties/${one.id}`, { price: 99_999 })
-    await look()
+    await findDuplicates()
     expect(await pairsOf(one.id, stolen.id)).toEqual([pair])
   })
 
@@ -232,10 +232,10 @@ describe('FRESH-03 the same house twice', () => {
     await addPicture(seller, first)
     const { body: { id: later } } = await publish(seller, { price: 150_000 })
     await addPicture(seller, later)
-    await look()
+    await findDuplicates()
     expect(await pairsOf(first)).toEqual([])
     expect((await seller.patch(`/properties/${later}`, { price: unit.price })).status).toBe(200)
-    await look()
+    await findDuplicates()
     expect(await pairsOf(first)).toMatchObject([{ later, earlier: first, state: 'open' }])
   })
 })
@@ -248,7 +248,7 @@ test('FRESH-04 switched off, nothing is refused and no case is made', async () =
     expect((await publish(seller)).status).toBe(201)
     const stolen = await publishListing(thief, unit)
     await addPicture(thief, stolen.id)
-    await look()
+    await findDuplicates()
     expect(await pairsOf(first.id, stolen.id)).toEqual([])
   } finally {
     await find('on')

@@ -286,13 +286,13 @@ test('LIST-08 a listing that is moved waits, keeps its end, and nobody hears tha
 
 test('ADM-25 an administrator sees changes before and after, with their pictures', async () => {
   await review(false)
-  const place = { lat: 29.33, lng: 48.07, precision: 'area' }
-  const { id } = await publishListing(seller, { location: place, block: '4' })
+  const inexact = { lat: 29.33, lng: 48.07, precision: 'area' }
+  const { id } = await publishListing(seller, { location: inexact, block: '4' })
   const picture = (shade: number) => jpeg({ width: 40, height: 30, shade })
   const before = await uploadPictures(seller, [picture(1)], { propertyId: id })
   await review(true)
   const titleAr = 'فيلا جديدة للبيع في السالمية'
-  const location = { ...place, lat: 29.34, precision: 'exact' }
+  const location = { ...inexact, lat: 29.34, precision: 'exact' }
   await seller.patch(`/properties/${id}`, { titleAr, location })
   const after = await uploadPictures(seller, [picture(2)], { propertyId: id })
   const [old, added] = [before, after].map(({ body }) => body.files[0].mediaId)
@@ -303,7 +303,7 @@ test('ADM-25 an administrator sees changes before and after, with their pictures
     id,
     kind: 'changes',
     changes: { titleAr, media: [old, added] },
-    before: { titleAr: completeFields.SALE.titleAr, location: place },
+    before: { titleAr: completeFields.SALE.titleAr, location: inexact },
     listing: { media: [{ id: old }] },
     pictures: [{ id: old }, { id: added }],
   })

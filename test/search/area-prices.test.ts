@@ -50,8 +50,8 @@ async function plainFigures(client: pg.PoolClient) {
     sorted.length < 5 || accounts < 3 ? null : (sorted[Math.floor((sorted.length - 1) / 2)]! +
       sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
   return Object.entries(Object.groupBy(rows, ({ id }) => id)).map(([id, ofTypes = []]) => {
-    const of = (wanted: string) => {
-      const { prices, per_m2, accounts } = ofTypes.find(({ type }) => type === wanted)
+    const of = (ofType: string) => {
+      const { prices, per_m2, accounts } = ofTypes.find(({ type }) => type === ofType)
       return [median(prices, accounts), median(per_m2, accounts)]
     }
     const count = ofTypes.reduce((sum, { count }) => sum + count, 0)
@@ -207,9 +207,9 @@ describe('SRCH-12 by month', { shuffle: false }, () => {
     const seller = await signUp()
     const id = await insertListing(seller.identityId, farm)
     await dayPasses()
-    const kept = await Promise.all([run(), run(), run()])
+    const counts = await Promise.all([run(), run(), run()])
     // The scheduler's run may have been the first.
-    expect(kept.filter((rows) => rows > 0).length).toBeLessThanOrEqual(1)
+    expect(counts.filter((rows) => rows > 0).length).toBeLessThanOrEqual(1)
     expect((await history('SALE'))[0]).toMatchObject({ count: 1 })
     await seller.delete(`/properties/${id}`)
   })

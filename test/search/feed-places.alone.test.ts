@@ -11,14 +11,14 @@ import { ids, now, page } from './feed-pages.ts'
 
 withRates({ feed_places: 1, feed_places_unproven: 1 })
 
-async function places(...listings: string[]): Promise<{ place: number; published: number }[]> {
+async function places(...listings: string[]): Promise<{ sorted: number; published: number }[]> {
   const { rows } = await database().query(
-    `select extract(epoch from kept.published_at)::float as place,
+    `select extract(epoch from publications.published_at)::float as sorted,
        extract(epoch from properties.published_at)::float as published
-     from private.publications as kept
-     join public.properties on properties.id = kept.property_id
-     where kept.property_id = any ($1) and kept.until = 'infinity'
-     order by array_position($1, kept.property_id)`,
+     from private.publications
+     join public.properties on properties.id = publications.property_id
+     where publications.property_id = any ($1) and publications.until = 'infinity'
+     order by array_position($1, publications.property_id)`,
     [listings],
   )
   return rows
@@ -28,9 +28,9 @@ async function places(...listings: string[]): Promise<{ place: number; published
 async function expectApart(minutes: number, listings: string[]) {
   const all = await places(...listings)
   expect(all).toHaveLength(listings.length)
-  for (const [nth, { place, published }] of all.entries()) {
-    const next = nth ? all[nth - 1]!.place + minutes * 60 : 0
-    expect(place).toBeCloseTo(Math.max(published, next), 3)
+  for (const [nth, { sorted, published }] of all.entries()) {
+    const next = nth ? all[nth - 1]!.sorted + minutes * 60 : 0
+    expect(sorted).toBeCloseTo(Math.max(published, next), 3)
   }
 }
 
@@ -124,7 +124,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
     [person.id],
   )
   const ahead = async (listings: string[]) =>
-    (await places(...listings)).map(({ place, published }) => place - published)
+    (await places(...listings)).map(({ sorted, published }) => sorted - published)
   for (const seconds of await ahead(await publish(person, 2))) {
     expect(seconds).toBeCloseTo(86_400, 3)
   }
@@ -137,7 +137,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
   })
   expect((await person.post(`/properties/${old}/resume`)).status).toBe(200)
   const [shown, known] = await places(old, first!)
-  expect(shown!.place).toBeGreaterThan(known!.place + 86_000)
+  expect(shown!.sorted).toBeGreaterThan(known!.sorted + 86_000)
 })
 
 test('HARM-07 identities of one account share them; of several at once none stand together', async () => {

@@ -78,10 +78,10 @@ const forms: Record<string, string> = {
 
 test('each has the form and the bounds that it is told to have', () => {
   for (const { name, form, lowest, highest } of rules) {
-    const told = body[name]
-    if (form in forms) expect([name, told.type]).toEqual([name, forms[form]])
+    const inBody = body[name]
+    if (form in forms) expect([name, inBody.type]).toEqual([name, forms[form]])
     if (lowest === null) continue
-    for (const schema of [told, query[name]].filter(Boolean)) {
+    for (const schema of [inBody, query[name]].filter(Boolean)) {
       expect([name, schema.minimum, schema.maximum]).toEqual([name, +lowest, +highest!])
     }
   }

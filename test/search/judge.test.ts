@@ -23,8 +23,8 @@ test('there are 300 queries in eight classes, each once, of kinds and areas that
        union select code from public.vocabularies
      ) as ids`,
   )
-  for (const { q, wants: { not, ...wanted } } of queries) {
-    const codes = [wanted, not ?? {}].flatMap((one) => Object.values(one).filter(Array.isArray))
+  for (const { q, wants: { not, ...conditions } } of queries) {
+    const codes = [conditions, not ?? {}].flatMap((one) => Object.values(one).filter(Array.isArray))
     expect([q, codes.flat().filter((code) => !ids.includes(code))]).toEqual([q, []])
   }
 })

@@ -121,13 +121,13 @@ const conditions: Record<string, (value: never) => string> = {
 const saidFloor = (floor: number) =>
   saidFloors[floor] && `(دور|طابق) (ال)?(${saidFloors[floor]})|(${saidFloors[floor]}) floor`
 
-const all = (wanted: Conditions) =>
-  Object.entries(wanted).map(([name, value]) => conditions[name]!(value as never)).join(' and ')
+const all = (positive: Conditions) =>
+  Object.entries(positive).map(([name, value]) => conditions[name]!(value as never)).join(' and ')
 
-function fitting({ strategy, wants: { not, sort, ...wanted } }: Query): string {
+function fitting({ strategy, wants: { not, sort, ...positive } }: Query): string {
   const among = [
     strategy === 'exchange' ? `type = 'EXCHANGE'` : `type in ('SALE', 'RENT')`,
-    all(wanted) || 'true',
+    all(positive) || 'true',
     not ? `(${all(not)}) is not true` : 'true',
   ].join(' and ')
   // In the order of prices the first five are right, and those that cost the same.
@@ -183,7 +183,7 @@ const amounts =
 
 /** Returns the amounts, type and areas that were read and contradict the wishes. */
 function contradictions({ wants }: Query, { found }: Understood, areas: Area[]): string[] {
-  const wanted: Record<string, unknown> = wants
+  const positive: Record<string, unknown> = wants
   const near = areas.filter(({ lat, lng }) =>
     wants.near && Math.hypot((lat - wants.near.lat) * 111, (lng - wants.near.lng) * 97) < 8
   )
@@ -201,8 +201,8 @@ function contradictions({ wants }: Query, { found }: Understood, areas: Area[]):
     const right = field in allowed
       ? value.split(',').every((id) => allowed[field as keyof typeof allowed].includes(id))
       : field === 'type' || field === 'block'
-      ? String(wanted[field]) === value
-      : !amounts.includes(field) || Math.abs(Number(value) - Number(wanted[field])) < 0.01
+      ? String(positive[field]) === value
+      : !amounts.includes(field) || Math.abs(Number(value) - Number(positive[field])) < 0.01
     return right ? [] : [`${field}=${value}`]
   })
 }

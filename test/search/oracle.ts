@@ -110,15 +110,15 @@ function conditionOf(
   const all = (...numbers: number[]) => numbers.map(value).map(number)
   return [
     categories[strategy],
-    ...Object.entries(filters).map(([name, wanted]) => {
+    ...Object.entries(filters).map(([name, given]) => {
       if (name === 'bbox') {
-        const [west, south, east, north] = all(...wanted)
+        const [west, south, east, north] = all(...given)
         return `lng >= ${west} and lng < ${east} and lat >= ${south} and lat < ${north}`
       } else if (name === 'near') {
-        const [lat, lng, km] = all(wanted.lat, wanted.lng, wanted.km)
+        const [lat, lng, km] = all(given.lat, given.lng, given.km)
         return `has_pin and ${way(lat, lng)} <= ${km}`
       }
-      return conditions[name](value(name === 'furnished' ? [wanted].flat() : wanted))
+      return conditions[name](value(name === 'furnished' ? [given].flat() : given))
     }),
   ]
 }
@@ -167,10 +167,10 @@ export class Oracle {
     const found: { id: string; step: number; index: number }[] = []
     for (let step = -1; step <= 5 && exact.length + found.length < 5; step++) {
       const isOpen = (name: string) => step >= (steps[name] ?? Infinity)
-      const kept = Object.keys(read).filter((name) => !isOpen(name) || name in wider)
-      const held = kept.map((name) => isOpen(name) ? wider[name](read[name] as never) : is(name))
+      const names = Object.keys(read).filter((name) => !isOpen(name) || name in wider)
+      const held = names.map((name) => isOpen(name) ? wider[name](read[name] as never) : is(name))
       // Excluded values do not say what is wanted.
-      const asks = kept.some((name) => !name.startsWith('not'))
+      const asks = names.some((name) => !name.startsWith('not'))
       const said = step === -1 ? readings.map((all) => has(...all)) : step === 0 || !asks ? any : []
       if (!asks && !said.length) continue
       const ids = await this.first(search, [...held, ...said], 200)
@@ -375,8 +375,9 @@ const contradict = (given: Search['filters'], read: Record<string, unknown>) =>
   Object.entries(read).some(([name, value]) => {
     const own = [given[name]].flat().filter((one) => one !== undefined)
     if (name.startsWith('not')) {
-      const wanted = given[name[3].toLowerCase() + name.slice(4)]
-      return wanted?.length > 0 && wanted.every((one: string) => (value as string[]).includes(one))
+      const opposite = given[name[3].toLowerCase() + name.slice(4)]
+      return opposite?.length > 0 &&
+        opposite.every((one: string) => (value as string[]).includes(one))
     } else if (Array.isArray(value)) {
       const not = given[`not${name[0].toUpperCase()}${name.slice(1)}`] ?? []
       return own.length > 0 && !own.some((one) => value.includes(one)) ||

@@ -132,13 +132,13 @@ test('SRCH-07 only known sorts are accepted, each with its own strategy', async 
 })
 
 test('an owner’s listings are found in every strategy and on the map, while the owner is shown', async () => {
-  const place = {
+  const location = {
     areaId: 'daiya',
     location: { lat: 29.3117, lng: 47.9013, precision: 'exact' },
   }
   const [sale, exchange] = [
-    await publishListing(seller, { type: 'SALE', ...place }),
-    await publishListing(seller, { type: 'EXCHANGE', ...place }),
+    await publishListing(seller, { type: 'SALE', ...location }),
+    await publishListing(seller, { type: 'EXCHANGE', ...location }),
   ]
   const office = await insertOrganisation(seller.id, 'office')
   const ofOffice = await insertListing(office, {
@@ -185,11 +185,12 @@ test('an owner’s listings are found in every strategy and on the map, while th
 })
 
 test('LIST-05 a price of 0 is shown as typed, sorts last and fits no filter by price', async () => {
-  const place = {
+  const location = {
     areaId: 'salmiya',
     location: { lat: 29.33333, lng: 48.07777, precision: 'exact' },
   }
-  const published = async (price: number) => (await publishListing(seller, { price, ...place })).id
+  const published = async (price: number) =>
+    (await publishListing(seller, { price, ...location })).id
   const [nothing, dear, cheap] = [await published(0), await published(9), await published(8.5)]
   const own = { ownerId: seller.identityId, type: 'SALE' }
   const found = async (body: Body) => ids(await search({ ...own, ...body }))

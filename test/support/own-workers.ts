@@ -18,7 +18,7 @@ type Choice = {
 
 type OwnWorkers = {
   url: string
-  asked: () => number
+  calls: () => number
   used: () => number
   stop: () => Promise<void>
 }
@@ -41,9 +41,9 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
   const ports = new Set<number>()
   const workers = new Workers(stack, { ...defaultSettings(), GATEWAY_MESSAGES: '0', ...settings })
   const acquire = workers.acquire.bind(workers)
-  let asked = 0
+  let calls = 0
   workers.acquire = async (name) => {
-    asked++
+    calls++
     const lease = await acquire(name)
     ports.add(lease.port)
     return lease
@@ -57,7 +57,7 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/functions/v1`,
-    asked: () => asked,
+    calls: () => calls,
     used: () => ports.size,
     stop: async () => {
       await workers.close()

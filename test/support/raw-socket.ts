@@ -12,10 +12,10 @@ type FrameOptions = {
   length?: number
 }
 
-export function frame(data: string | Buffer, look: FrameOptions = {}): Buffer {
-  const { opcode = 1, last = true, masked = true, reserved = 0 } = look
+export function frame(data: string | Buffer, options: FrameOptions = {}): Buffer {
+  const { opcode = 1, last = true, masked = true, reserved = 0 } = options
   const payload = Buffer.from(data)
-  const length = look.length ?? payload.length
+  const length = options.length ?? payload.length
   const first = (last ? 0x80 : 0) | (reserved << 4) | opcode
   const mask = masked ? 0x80 : 0
   const head = length < 126

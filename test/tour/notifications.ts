@@ -12,7 +12,7 @@ export async function notifications() {
     })
     await ask('POST', '/notifications/read-all')
     const asking = await newPerson('منى الرشيدي')
-    const asked = await ask(
+    const opened = await ask(
       'POST',
       '/conversations',
       { propertyId: offered.sale, message: 'هل ما زال متوفراً؟' },
@@ -20,8 +20,8 @@ export async function notifications() {
     )
     const { body } = await ask('GET', '/notifications?unread=true')
     const [lead] = body.items.filter(({ kind }: Json) => kind === 'message_new')
-    must(lead?.data.entityId === asked.body.id, 'the message was to name its conversation')
-    must(lead.titleAr.endsWith(asked.body.property.titleAr), 'it was to name the listing')
+    must(lead?.data.entityId === opened.body.id, 'the message was to name its conversation')
+    must(lead.titleAr.endsWith(opened.body.property.titleAr), 'it was to name the listing')
     // The notification of a sign-in a moment ago may come in between.
     const { body: before } = await ask('GET', '/notifications/unread-count')
     must(before.unread >= body.items.length, 'the badge was to count what is unread')

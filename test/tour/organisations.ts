@@ -88,12 +88,12 @@ export async function organisations() {
       await ask('POST', '/reviews', review, { as: buyer, status: 403 })
       await proveEmail(undefined, buyer)
       await ask('POST', '/reviews', review, { as: buyer, status: 403 })
-      const asked = await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, {
+      const opened = await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, {
         as: buyer,
       })
       for (const as of [buyer, owner]) {
         const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرحباً' }
-        await ask('POST', `/conversations/${asked.body.conversationId}/messages`, message, {
+        await ask('POST', `/conversations/${opened.body.conversationId}/messages`, message, {
           as,
           status: 201,
         })

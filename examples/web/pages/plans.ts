@@ -52,7 +52,7 @@ export const plansPage: Page = async (into, signal) => {
     // An app uses the system's browser sheet, and a return URL that opens the app.
     open(redirectUrl, '_blank')
     await draw()
-    for (let asked = 0; asked < 300; asked++) {
+    for (let attempt = 0; attempt < 300; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 1000))
       const path = { invoiceId: id }
       const { state } = await client.get('/payments/status/{invoiceId}', { path, signal })

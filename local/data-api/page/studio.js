@@ -232,7 +232,7 @@ function openTable() {
 
 const groups = ['administration', 'public', 'private']
 const groupOf = ({ schema, name }) => name.startsWith('admin_') ? groups[0] : schema
-function placeOf(table) {
+function positionOf(table) {
   const index = groups.indexOf(groupOf(table))
   return index < 0 ? groups.length : index
 }
@@ -273,6 +273,6 @@ addEventListener('hashchange', openTable)
 
 tables = await (await fetch('/tables')).json()
 tables.sort((a, b) =>
-  placeOf(a) - placeOf(b) || a.schema.localeCompare(b.schema) || a.name.localeCompare(b.name)
+  positionOf(a) - positionOf(b) || a.schema.localeCompare(b.schema) || a.name.localeCompare(b.name)
 )
 openTable()

@@ -92,17 +92,17 @@ testLocally('CHAT-31 five messages, read up to four, a sixth: two are new', asyn
   const id = await writtenBy(writer, '1', '2', '3', '4', '5')
   const before = await unreadCount(sara)
   await sara.post(`/conversations/${id}/read`, { upToSeq: 4 })
-  const told = async () => (await notificationsOf(sara, 'message_new')).map(({ bodyAr }) => bodyAr)
-  expect(await told()).toEqual(['5'])
+  const texts = async () => (await notificationsOf(sara, 'message_new')).map(({ bodyAr }) => bodyAr)
+  expect(await texts()).toEqual(['5'])
   await postMessage(writer, id, '6')
-  expect(await told()).toEqual(['رسالتان جديدتان: 6'])
+  expect(await texts()).toEqual(['رسالتان جديدتان: 6'])
   expect((await listEntry(sara, id)).unread).toBe(2)
   expect(await unreadCount(sara)).toBe(before)
   expect(await pushedLater(pushToken)).toEqual(['رسالتان جديدتان: 6'])
 
   await sara.post('/notifications/read-all')
   await postMessage(writer, id, '7')
-  expect((await told())[0]).toBe('3 رسائل جديدة: 7')
+  expect((await texts())[0]).toBe('3 رسائل جديدة: 7')
 })
 
 testLocally('CHAT-31 when FCM is well again a newer message is sent at once', async () => {
