@@ -235,12 +235,28 @@ create function private.try_push_later(
 ) returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  next_try timestamptz := greatest(
+    clock_timestamp() + make_interval(secs => wait), try_push_later.held_until);
+  failed private.push_outbox;
+  chosen public.account_settings;
 begin
+  select * into failed from private.push_outbox
+  where push_outbox.id = try_push_later.id and push_outbox.lease = try_push_later.lease
+  for update;
+  select * into chosen from public.account_settings
+  where account_settings.account_id = failed.account_id;
+  -- private.apply_push_preferences leaves pushes alone that are being sent.
+  if not private.wants(chosen, failed.category, 'push') then
+    delete from private.push_outbox where push_outbox.id = failed.id;
+    return;
+  elsif failed.exempt then
+    chosen.quiet_from := null;
+  end if;
+  next_try := private.after_quiet_hours(next_try, chosen.quiet_from, chosen.quiet_to);
   update private.push_outbox as later
   set lease = null, attempts = later.attempts - (outcome = 'wait')::integer,
-      due_at = greatest(
-        clock_timestamp() + make_interval(secs => wait), try_push_later.held_until),
-      held_until = try_push_later.held_until
+      due_at = next_try, held_until = try_push_later.held_until
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
@@ -252,10 +268,10 @@ exception
     )
     update private.push_outbox as newer
     set held_until = try_push_later.held_until,
-        due_at = case newer.collapse_key when 'messages_waiting'
-          then greatest(
-            clock_timestamp() + make_interval(secs => wait), try_push_later.held_until)
-          else greatest(newer.due_at, try_push_later.held_until) end,
+        due_at = case newer.collapse_key when 'messages_waiting' then next_try
+          else private.after_quiet_hours(
+            greatest(newer.due_at, try_push_later.held_until), chosen.quiet_from, chosen.quiet_to)
+          end,
         conversation_ids = newer.conversation_ids || replaced.conversation_ids,
         data = newer.data || case newer.collapse_key when 'messages_waiting'
           then jsonb_build_object('count', (

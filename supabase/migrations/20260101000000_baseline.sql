@@ -34083,8 +34083,8 @@ create function private.queue_push(
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  due timestamptz := case when at_once then now()
-    else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
+  quiet_from constant time := case when not at_once then chosen.quiet_from end;
+  due constant timestamptz := private.after_quiet_hours(now(), quiet_from, chosen.quiet_to);
   -- The texts of messages are made when they are sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
@@ -34151,7 +34151,8 @@ begin
       -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
       -- it.
       attempts = 0, lost = 0,
-      due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
+      due_at = least(waiting.due_at, private.after_quiet_hours(
+        greatest(excluded.due_at, waiting.held_until), quiet_from, chosen.quiet_to));
 end
 $$;
 comment on function private.queue_push is
@@ -34199,10 +34200,11 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Locked pushes are being claimed or written; they follow the old or the new preferences.
+  -- Locked pushes are being claimed or written; they follow the old or the new preferences. Of those
+  -- that are being sent private.try_push_later looks again.
   with held as materialized (
     select push_outbox.id from private.push_outbox
-    where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
+    where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
     for update skip locked
   ), unwanted as (
     delete from private.push_outbox as waiting
@@ -34213,6 +34215,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
+    -- After a failure they may, since nothing says how much of the wait was quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
@@ -35619,12 +35622,28 @@ create function private.try_push_later(
 ) returns void
   language plpgsql set search_path = ''
 as $$
+declare
+  next_try timestamptz := greatest(
+    clock_timestamp() + make_interval(secs => wait), try_push_later.held_until);
+  failed private.push_outbox;
+  chosen public.account_settings;
 begin
+  select * into failed from private.push_outbox
+  where push_outbox.id = try_push_later.id and push_outbox.lease = try_push_later.lease
+  for update;
+  select * into chosen from public.account_settings
+  where account_settings.account_id = failed.account_id;
+  -- private.apply_push_preferences leaves pushes alone that are being sent.
+  if not private.wants(chosen, failed.category, 'push') then
+    delete from private.push_outbox where push_outbox.id = failed.id;
+    return;
+  elsif failed.exempt then
+    chosen.quiet_from := null;
+  end if;
+  next_try := private.after_quiet_hours(next_try, chosen.quiet_from, chosen.quiet_to);
   update private.push_outbox as later
   set lease = null, attempts = later.attempts - (outcome = 'wait')::integer,
-      due_at = greatest(
-        clock_timestamp() + make_interval(secs => wait), try_push_later.held_until),
-      held_until = try_push_later.held_until
+      due_at = next_try, held_until = try_push_later.held_until
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
@@ -35636,10 +35655,10 @@ exception
     )
     update private.push_outbox as newer
     set held_until = try_push_later.held_until,
-        due_at = case newer.collapse_key when 'messages_waiting'
-          then greatest(
-            clock_timestamp() + make_interval(secs => wait), try_push_later.held_until)
-          else greatest(newer.due_at, try_push_later.held_until) end,
+        due_at = case newer.collapse_key when 'messages_waiting' then next_try
+          else private.after_quiet_hours(
+            greatest(newer.due_at, try_push_later.held_until), chosen.quiet_from, chosen.quiet_to)
+          end,
         conversation_ids = newer.conversation_ids || replaced.conversation_ids,
         data = newer.data || case newer.collapse_key when 'messages_waiting'
           then jsonb_build_object('count', (

@@ -194,6 +194,23 @@ testLocally('HARM-05 what comes while one that fails is on its way is told with 
   expect(await waitingPushes(sara)).toEqual([])
 })
 
+testLocally('HARM-05 and waits for the end of quiet hours that began meanwhile', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const [one, other] = await unheard(2)
+  await write(one!)
+  await agePushes(sara)
+  fcm.answers.set(pushToken, async (response) => {
+    fcm.answers.delete(pushToken)
+    await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) } })
+    await write(other!)
+    return failure(500)(response)
+  })
+  await sendPushes()
+  const [{ data, wait }] = await waitingPushes(sara)
+  expect(data).toMatchObject({ count: '2' })
+  expect(wait).toBeGreaterThan(2 * 3600)
+})
+
 testLocally('HARM-05 of somebody who was blocked meanwhile nothing is told', async () => {
   const { pushToken } = await registerDevice(sara)
   const [one, other] = await unheard(2)

@@ -169,3 +169,69 @@ testLocally('CHAT-31 but not before the time that FCM named, nor in quiet hours'
   await sendPushes()
   expect(fcm.sentTo(pushToken).at(-1)!.body).toBe('3 رسائل جديدة: 3')
 })
+
+testLocally('CHAT-31 the next try waits for the end of quiet hours, and no longer', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const failsOnce = (meanwhile?: () => unknown) =>
+    fcm.answers.set(pushToken, async (response) => {
+      fcm.answers.delete(pushToken)
+      await meanwhile?.()
+      return failure(500, 'INTERNAL')(response)
+    })
+  const writer = await signUp()
+  failsOnce(inQuietHours) // they begin while it is on its way
+  const id = await writtenBy(writer, '1')
+  await sendPushes()
+  const waits = async () => (await waitingPushes(sara)).map(({ wait }) => wait > 3000)
+  expect(await waits()).toEqual([true])
+  await sara.patch('/settings', { quietHours: null })
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ body }) => body)).toEqual(['1', '1'])
+
+  failsOnce()
+  await postMessage(writer, id, '2')
+  await sendPushes()
+  expect(await waits()).toEqual([false])
+  await inQuietHours()
+  expect(await waits()).toEqual([true])
+  expect(await pushedLater(pushToken)).toHaveLength(4)
+})
+
+testLocally('CHAT-31 also where FCM names a time in quiet hours', async () => {
+  const { pushToken } = await registerDevice(sara)
+  // They begin before the 600 s are over that this answer holds.
+  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(0.1), to: kuwaitTimeIn(2) } })
+  const writer = await signUp()
+  let id = ''
+  fcm.answers.set(pushToken, async (response) => {
+    fcm.answers.delete(pushToken)
+    await postMessage(writer, id, '2')
+    return failure(401, 'THIRD_PARTY_AUTH_ERROR')(response)
+  })
+  id = await writtenBy(writer, '1')
+  await sendPushes()
+  const waiting = async () => (await waitingPushes(sara)).map(({ wait }) => Math.floor(wait / 3000))
+  expect(await waiting()).toEqual([2])
+  await postMessage(writer, id, '3')
+  expect(await waiting()).toEqual([2])
+})
+
+testLocally.each(['while it is on its way', 'after it failed'])(
+  'CHAT-31 pushes that are switched off %s are not tried again',
+  async (when) => {
+    const { pushToken } = await registerDevice(sara)
+    const switchOff = () =>
+      sara.patch('/settings', { notifications: { messages: { push: false } } })
+    fcm.answers.set(pushToken, async (response) => {
+      if (when === 'while it is on its way') await switchOff()
+      return failure(500, 'INTERNAL')(response)
+    })
+    await writtenBy(await signUp(), '1')
+    await sendPushes()
+    if (when === 'after it failed') {
+      expect(await waitingPushes(sara)).toHaveLength(1)
+      await switchOff()
+    }
+    expect(await waitingPushes(sara)).toEqual([])
+  },
+)
