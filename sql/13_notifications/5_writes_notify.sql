@@ -410,6 +410,7 @@ create function private.withdraw_notification(account_id uuid, kind text, entity
 as $$
 declare
   was_unread boolean;
+  about constant jsonb := jsonb_build_object('kind', kind, 'entityId', entity_id);
 begin
   select bool_or(held.read_at is null) into was_unread
   from (
@@ -419,14 +420,17 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  if was_unread is null then
+  -- What is pushed may not be listed.
+  if was_unread is null and not exists (
+    select from private.push_outbox
+    where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
+  ) then
     return;
   end if;
   perform private.lock_devices(array[account_id]);
   delete from private.push_outbox as waiting
   where waiting.account_id = withdraw_notification.account_id
-    and waiting.data @> jsonb_build_object(
-      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+    and waiting.data @> about;
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind

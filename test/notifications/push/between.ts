@@ -66,22 +66,31 @@ testLocally('a review is told once, however often it is deleted and written agai
     .toEqual(new Set(['message_new']))
 })
 
+const deleteReview = async (id: string, author: Person) =>
+  expect((await author.delete(`/reviews/${id}`)).status).toBe(204)
+
+async function hideReview(id: string) {
+  const admin = await signUpAdmin()
+  const target = { targetType: 'review', targetId: id, reason: 'offensive' }
+  const { body } = await sara.post('/reports', target)
+  const decision = { decision: 'uphold', reason: 'مسيء' }
+  expect((await admin.post(`/admin/moderation/${body.id}/decide`, decision)).status).toBe(200)
+}
+
 testLocally.each([
-  ['deleted', async (id: string, author: Person) => {
-    expect((await author.delete(`/reviews/${id}`)).status).toBe(204)
-  }],
-  ['hidden', async (id: string) => {
-    const admin = await signUpAdmin()
-    const target = { targetType: 'review', targetId: id, reason: 'offensive' }
-    const { body } = await sara.post('/reports', target)
-    const decision = { decision: 'uphold', reason: 'مسيء' }
-    expect((await admin.post(`/admin/moderation/${body.id}/decide`, decision)).status).toBe(200)
-  }],
-])('a review that is %s while its push waits is not pushed', async (_how, goes) => {
+  ['deleted', true, deleteReview],
+  ['hidden', true, hideReview],
+  ['deleted', false, deleteReview],
+  ['hidden', false, hideReview],
+])('a review that is %s while its push waits is not pushed (inApp: %s)', async (_, inApp, goes) => {
   const { pushToken } = await registerDevice(sara)
   const { other } = await acquaintance()
-  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
+  await sara.patch('/settings', {
+    quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) },
+    notifications: { reviews: { inApp, push: true } },
+  })
   const id = await review(other)
+  expect(await notificationsOf(sara, 'review_new')).toHaveLength(inApp ? 1 : 0)
   const waiting = async () =>
     (await waitingPushes(sara)).filter(({ data }) => data.kind === 'review_new').length
   expect(await waiting()).toBe(1)
