@@ -6,12 +6,18 @@ import { createChat, gateway, type Link, realtime } from '../../client/src/chat/
 import { createClient as createApp } from '../../client/src/index.ts'
 import type { ConversationUpdated } from '../../functions/chat/protocol.ts'
 import { type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
-import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
+import {
+  conversationBetween,
+  messagesPage,
+  sendMessageAs,
+  startConversation,
+} from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 import { chatUrl } from '../support/chat-socket.ts'
 import { never, withCheckTimes } from '../support/check-times.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { pause, waitUntil } from '../support/wait.ts'
+import { act, why } from '../admin/studio.ts'
 
 const toEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -73,6 +79,15 @@ testLocally('through the gateway while there is no socket', async () => {
   await sendMessageAs(c, open)
   const updated = (id: string) => updates.some((update) => update.conversationId === id)
   await waitUntil('and what is not joined', () => updated(open))
+
+  const { items: [hidden], changedAt } = await messagesPage(b, conversationId)
+  await act({ act: 'hide_message', target: hidden.id, reason: why })
+  await waitUntil(
+    'and what was hidden',
+    () => updates.some((one) => one.conversationId === conversationId && one.changedAt > changedAt),
+  )
+  const changed = await messagesPage(b, conversationId, `?changedSince=${changedAt}`)
+  expect(changed.items).toMatchObject([{ id: hidden.id, body: '', hidden: true }])
 
   // A change just before the socket returns is not missed either.
   await sendMessageAs(d, quiet)

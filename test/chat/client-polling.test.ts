@@ -6,7 +6,13 @@ import type { ConversationUpdated, Message } from '../../functions/chat/protocol
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { withCheckTimes } from '../support/check-times.ts'
 import { waitUntil } from '../support/wait.ts'
-import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
+import {
+  conversationBetween,
+  messagesPage,
+  sendMessageAs,
+  startConversation,
+} from '../support/conversations.ts'
+import { act, why } from '../admin/studio.ts'
 
 const toEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -112,4 +118,21 @@ describe('the client module over Realtime', () => {
       )
     },
   )
+
+  test('CHAT-28 a look finds what was hidden, though no event came', async () => {
+    const { a, b, conversationId } = await startConversation()
+    for (const body of ['1', '2']) await sendMessageAs(a, conversationId, body)
+    const { items: [first], changedAt } = await messagesPage(b, conversationId)
+    const { chat, updates, requests } = app(b)
+    await chat.join(conversationId, { afterSeq: 2 })
+    const looks = () => requests.filter((request) => request === '/conversations?limit=1').length
+    await waitUntil('it has looked once', () => looks() > 1)
+    await act({ act: 'hide_message', target: first.id, reason: why })
+    await waitUntil(
+      'it is found',
+      () => updates.some((one) => one.changedAt > changedAt && one.unread === 1),
+    )
+    const page = await messagesPage(b, conversationId, `?changedSince=${changedAt}`)
+    expect(page.items).toMatchObject([{ id: first.id, body: '', hidden: true }])
+  })
 })
