@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -5,7 +6,7 @@ import { hasStack } from '../support/facade.ts'
 import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { frame, RawSocket, upgradeHead } from '../support/raw-socket.ts'
 import { pause, waitUntil } from '../support/wait.ts'
-import { type Conversation, startConversation } from '../support/conversations.ts'
+import { type Conversation, postMessage, startConversation } from '../support/conversations.ts'
 
 describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   let gateway: OwnGateway
@@ -127,6 +128,38 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     raw.write(frame(sent))
     await waitUntil('it is answered', () => raw.texts().length > 0)
     expect(raw.texts()).toEqual([{ event: 'ack', ref: 8, data: {} }])
+  })
+
+  test('INP-25 ids in capitals are taken, and CHAT-24 a place with eight decimals', async () => {
+    const { b, conversationId } = people
+    const { body: quoted } = await postMessage(b, conversationId)
+    const inCapitals = { conversationId: conversationId.toUpperCase() }
+    const clientMessageId = randomUUID().toUpperCase()
+    const data = {
+      ...inCapitals,
+      clientMessageId,
+      replyToId: quoted.id.toUpperCase(),
+      type: 'location',
+      body: '29.37591234, 47.97741299',
+    }
+    raw.write(text({ event: 'join_conversation', data: inCapitals, ref: 1 }))
+    raw.write(text({ event: 'send_message', data, ref: 2 }))
+    const answers = () => raw.texts().filter(({ ref }) => ref)
+    await waitUntil('both are answered', () => answers().length === 2)
+    expect(answers()).toMatchObject([
+      { event: 'ack', data: { conversationId } },
+      {
+        event: 'ack',
+        data: {
+          message: {
+            conversationId,
+            clientMessageId, // the client's own, as it was sent
+            replyToId: quoted.id,
+            body: '29.375912,47.977413',
+          },
+        },
+      },
+    ])
   })
 
   test('an error names the frame that it answers and what is wrong with it', async () => {

@@ -1,9 +1,10 @@
 // CHAT-31: the text of a push about messages is made when it is sent, from the messages that are
 // unread then.
 import { expect } from 'vitest'
-import { type Person, signUp } from '../../support/client.ts'
+import { database, type Person, signIn, signUp } from '../../support/client.ts'
 import { listEntry, openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
+import { publishListing } from '../../support/listings.ts'
 import {
   kuwaitTimeIn,
   notificationsOf,
@@ -80,8 +81,12 @@ testLocally('CHAT-31 of several in quiet hours one is hidden: the others are pus
   expect(first.seq).toBe(2)
   const alone = await writtenBy(third, 'وحدها')
   await hide((await sara.get(`/conversations/${alone}/messages`)).body.items[0].id)
+  for (const hidden of [0, 1]) { // of two in one conversation that end alike
+    const both = await writtenBy(await signUp(), 'قد تم', 'وهذا قد تم')
+    await hide((await sara.get(`/conversations/${both}/messages`)).body.items[hidden].id)
+  }
   expect((await pushedLater(pushToken)).toSorted()).toEqual(
-    ['مرحبا', 'رسالتان جديدتان: والباقي تم'].toSorted(),
+    ['مرحبا', 'رسالتان جديدتان: والباقي تم', 'وهذا قد تم', 'قد تم'].toSorted(),
   )
 })
 
@@ -235,3 +240,47 @@ testLocally.each(['while it is on its way', 'after it failed'])(
     expect(await waitingPushes(sara)).toEqual([])
   },
 )
+
+testLocally('CHAT-29 about a listing: one push, which names it while it may be named', async () => {
+  const { pushToken } = await registerDevice(sara)
+  const other = await registerDevice(await signIn(sara.identifier, sara.password))
+  const listing = await publishListing(sara)
+  const buyer = await signUp('سالم العنزي')
+  const { id } = await openConversation(buyer, { propertyId: listing.id, message: 'هل هو متاح؟' })
+  await sendPushes()
+  const [first, ...more] = fcm.sentTo(pushToken)
+  expect(first).toMatchObject({
+    title: `سالم العنزي · ${listing.titleAr}`,
+    body: 'هل هو متاح؟',
+    data: { kind: 'message_new', entityId: id },
+    message: { apns: { payload: { aps: { badge: 1 } } } },
+  })
+  expect(more).toEqual([])
+
+  await sara.post(`/conversations/${id}/read`)
+  await postMessage(sara, id, 'نعم')
+  await pushedLater(other.pushToken)
+  expect(fcm.sentTo(other.pushToken).map(({ data }) => data)).toMatchObject([
+    { kind: 'message_new' },
+    { kind: 'badge', badge: '0' },
+  ])
+
+  const theirs = await publishListing(buyer)
+  const asked = await openConversation(sara, { propertyId: theirs.id, message: 'هل هو متاح؟' })
+  const heading = `سالم العنزي · ${theirs.titleAr}`
+  await inQuietHours()
+  const titles = async () => {
+    await pushedLater(pushToken)
+    return fcm.sentTo(pushToken).filter(({ data }) => data.entityId === asked.id)
+      .map(({ title }) => title)
+  }
+  await postMessage(buyer, asked.id, 'نعم')
+  expect((await buyer.post(`/properties/${theirs.id}/pause`)).status).toBe(200)
+  expect(await titles()).toEqual([heading])
+  await postMessage(buyer, asked.id, 'غداً؟')
+  await database().query(
+    `update public.properties set status = 'suspended' where id = $1`,
+    [theirs.id],
+  )
+  expect(await titles()).toEqual([heading, 'سالم العنزي'])
+})
