@@ -19,6 +19,7 @@ create table private.push_outbox (
   title text not null,
   body text not null,
   data jsonb not null,
+  details jsonb not null default '{}',
   exempt boolean not null,
   due_at timestamptz not null,
   held_until timestamptz,
@@ -53,6 +54,8 @@ comment on column private.push_outbox.category is
 comment on column private.push_outbox.title is
   'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
+comment on column private.push_outbox.details is
+  'What its text was made of, by which one about a listing is judged again when it is sent.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';

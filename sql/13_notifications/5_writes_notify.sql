@@ -144,8 +144,8 @@ begin
     exit;
   end loop;
   if private.wants(known.chosen, (known.kind).category, 'push') then
-    perform private.queue_push(
-      made, (known.kind).category, (known.kind).at_once, known.language, known.chosen, author_id);
+    perform private.queue_push(made, (known.kind).category, (known.kind).at_once, known.language,
+      known.chosen, author_id, details);
   end if;
   return made.id;
 exception
@@ -321,7 +321,7 @@ comment on function private.queue_waiting_push is
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
-  chosen public.account_settings, author_id uuid
+  chosen public.account_settings, author_id uuid, details jsonb default '{}'
 ) returns void
   language plpgsql security definer set search_path = ''
 as $$
@@ -373,7 +373,7 @@ begin
   end if;
   insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
     is_stranger, notification_id, conversation_ids, identity_id, from_identity_id, collapse_key,
-    category, title, body, data, exempt, due_at, expires_at)
+    category, title, body, data, details, exempt, due_at, expires_at)
   select
     new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
     case made.kind when 'message_new' then array[made.entity_id] end, made.identity_id,
@@ -383,14 +383,14 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'notificationId', made.id, 'kind', made.kind, 'route', made.route,
       'entityId', made.entity_id, 'identityId', made.identity_id)),
-    at_once, due, due + interval '24 hours'
+    queue_push.details, at_once, due, due + interval '24 hours'
   from public.devices
   where devices.account_id = made.account_id and (fits or devices.device_id = any (waits_for))
   order by devices.device_id
   on conflict (account_id, device_id, collapse_key) where lease is null do update
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
-      data = excluded.data, expires_at = excluded.expires_at,
+      data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
       -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
       -- it.
       attempts = 0, lost = 0,

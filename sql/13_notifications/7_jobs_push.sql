@@ -96,6 +96,33 @@ comment on function private.message_push is
   'null if nothing is. If the push is about waiting messages, it counts those that were not '
   'pushed.';
 
+create function private.still_holds(push private.push_outbox) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  kind constant text := push.data ->> 'kind';
+  property public.properties;
+begin
+  if kind not in ('favorite_price_drop', 'favorite_unavailable', 'listing_expiring') then
+    return true;
+  end if;
+  select * into property from public.properties
+  where properties.id = (push.data ->> 'entityId')::uuid;
+  return coalesce(case
+    when kind = 'favorite_price_drop'
+      then property.listed and property.price <= (push.details ->> 'price')::numeric
+    when kind = 'listing_expiring'
+      then property.listed and property.expires_at <= now() + interval '7 days'
+    when push.details ->> 'status' = 'active' then property.listed
+    else property.status <> 'active' and (not push.details ? 'titleAr'
+      or not private.is_withdrawn(property) and private.shown_title(property, null) is not null)
+    end, false);
+end
+$$;
+comment on function private.still_holds is
+  'Whether what a push says of a listing is still so: its price, that it is or is not offered, that '
+  'it is about to expire. What quotes a title that may no longer be shown holds no more.';
+
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
 as $$
@@ -154,7 +181,7 @@ begin
   with claimed as materialized (
     select taken.*, devices.push_token, made.title as made_title, made.body as made_body,
       coalesce(made.data, taken.data) as made_data,
-      taken.category = 'messages' and made.body is null as is_over
+      taken.category = 'messages' and made.body is null or not private.still_holds(taken) as is_over
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
@@ -164,7 +191,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked.
+    -- It was read since drop_pushes looked, or what it says of a listing is no longer so.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )

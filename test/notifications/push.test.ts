@@ -7,5 +7,6 @@ import './push/badge.ts'
 import './push/processes.ts'
 import './push/limits.ts'
 import './push/messages.ts'
+import './push/listings.ts'
 
 startPushes()
