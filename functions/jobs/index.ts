@@ -89,6 +89,7 @@ const otherJobs: Record<string, () => Promise<number>> = {
 const frequentJobs: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   notify_of_terms: () => untilDone('notify_of_terms'),
+  announce_withdrawals: () => untilDone('announce_withdrawals'),
   fan_out_listing_events: () => untilDone('fan_out_listing_events'),
   retry_deferred_notifications: () => untilDone('retry_deferred_notifications'),
   send_pushes: sendPushes,

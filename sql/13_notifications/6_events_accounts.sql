@@ -142,13 +142,19 @@ create function private.withdraw_notifications() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from public.notifications where notifications.from_identity_id = new.id;
+  with gone as (
+    delete from public.notifications where notifications.from_identity_id = new.id
+    returning notifications.account_id, notifications.read_at
+  )
+  insert into private.notification_events (kind, account_id)
+  select distinct 'notifications_withdrawn', gone.account_id from gone where gone.read_at is null;
   delete from private.push_outbox where push_outbox.from_identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity.';
+  'Deletes the notifications and pushes that quote the closed identity; a job tells who had not read '
+  'them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities

@@ -34321,13 +34321,19 @@ create function private.withdraw_notifications() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from public.notifications where notifications.from_identity_id = new.id;
+  with gone as (
+    delete from public.notifications where notifications.from_identity_id = new.id
+    returning notifications.account_id, notifications.read_at
+  )
+  insert into private.notification_events (kind, account_id)
+  select distinct 'notifications_withdrawn', gone.account_id from gone where gone.read_at is null;
   delete from private.push_outbox where push_outbox.from_identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity.';
+  'Deletes the notifications and pushes that quote the closed identity; a job tells who had not read '
+  'them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -35093,6 +35099,33 @@ comment on function private.notify_of_terms is
   'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
   'are done.';
 
+create function private.announce_withdrawals() returns bigint
+  language plpgsql
+  security definer -- reads everybody's events
+  set search_path = ''
+as $$
+declare
+  event private.notification_events;
+begin
+  -- One account in a transaction, because its locks must not be held beside another's.
+  select * into event from private.notification_events
+  where notification_events.notified_at is null
+    and notification_events.kind = 'notifications_withdrawn'
+  order by notification_events.id
+  limit 1
+  for update skip locked;
+  if event.id is null then
+    return 0;
+  end if;
+  delete from private.notification_events where notification_events.id = event.id;
+  perform private.announce_unread(event.account_id);
+  return 1;
+end
+$$;
+comment on function private.announce_withdrawals is
+  'Job: tells the devices of an account that unread notifications went with a closed identity; '
+  'returns 0 when all are told.';
+
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
 as $$
@@ -35328,7 +35361,7 @@ comment on function private.retry_deferred_notifications is
 
 grant execute on function
   private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,
-  private.fan_out_listing_events,
+  private.announce_withdrawals, private.fan_out_listing_events,
   private.retry_deferred_notifications
   to backend;
 

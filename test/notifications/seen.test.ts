@@ -3,11 +3,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { socketOf } from '../chat/sockets.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { closeClients, joinAs, topicOf } from '../support/channels.ts'
-import { type Person, signIn, signUp } from '../support/client.ts'
+import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { conversationBetween, sendMessageAs } from '../support/conversations.ts'
 import { callDataApi } from '../support/data-api.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
-import { notificationsOf, notify, serviceMessage, unreadCount } from '../support/notifications.ts'
+import { drain } from '../support/jobs.ts'
+import {
+  notificationsOf,
+  notify,
+  registerDevice,
+  serviceMessage,
+  unreadCount,
+} from '../support/notifications.ts'
 import { waitUntil } from '../support/wait.ts'
 
 let sara: Person
@@ -73,6 +80,33 @@ test('CHAT-30 of many that are read at once the last event counts all', async ()
     all.slice(0, 20).map(({ id }) => sara.post(`/notifications/${id}/read`)),
   )
   await there.hear([0, ...Array.from({ length: 20 }, (_, nth) => 19 - nth)])
+})
+
+test('CHAT-30 what goes unread with a deleted account is told, what was read is not', async () => {
+  const admin = await signUpAdmin()
+  await registerDevice(sara)
+  const there = await otherDevices(sara)
+  await sara.post('/notifications/read-all')
+  await notify(sara, 'system', serviceMessage())
+  const other = await signUp()
+  for (const writer of [salem, other]) {
+    await sendMessageAs(writer, await conversationBetween(writer, sara))
+  }
+  const remove = async ({ id }: Person) =>
+    expect((await admin.delete(`/admin/users/${id}`, { reason: 'بطلبه' })).status).toBe(204)
+  await remove(salem)
+  await drain('announce_withdrawals')
+  const [{ id }] = await notificationsOf(sara, 'message_new')
+  await sara.post(`/notifications/${id}/read`)
+  await remove(other)
+  await drain('announce_withdrawals')
+  await sara.post('/notifications/read-all')
+  await there.hear([0, 2, 1, 0])
+  const { rows } = await database().query(
+    `select data from private.push_outbox where account_id = $1 and category = 'badge'`,
+    [sara.id],
+  )
+  expect(rows).toEqual([{ data: { kind: 'badge' } }])
 })
 
 /** Whether each notification of messages is unread, newest first. */

@@ -98,6 +98,7 @@ export const ofBackend: Review[] = [
     'private.report_refused_password',
     'private.report_waiting_acts',
     'private.retry_deferred_notifications',
+    'private.announce_withdrawals',
     'private.fan_out_listing_events',
     'private.notify_of_sign_ins',
     'private.notify_of_terms',

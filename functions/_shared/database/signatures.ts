@@ -358,6 +358,7 @@ export const backendSignatures = {
   account_with: { identifier: 'text' },
   add_refused_registration: { phone: 'text' },
   announce_password: { account_id: 'uuid', session_id: 'uuid?', identifier: 'text?' },
+  announce_withdrawals: {},
   ascii_digits: { value: 'text' },
   banned_contacts_to_hash: {},
   bare_phone: { typed: 'text' },
