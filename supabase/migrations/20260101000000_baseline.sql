@@ -35471,7 +35471,9 @@ declare
   kind constant text := push.data ->> 'kind';
   property public.properties;
 begin
-  if kind not in ('favorite_price_drop', 'favorite_unavailable', 'listing_expiring') then
+  if kind not in (
+    'favorite_price_drop', 'favorite_unavailable', 'listing_expiring', 'listing_expired'
+  ) then
     return true;
   end if;
   select * into property from public.properties
@@ -35481,6 +35483,7 @@ begin
       then property.listed and property.price <= (push.details ->> 'price')::numeric
     when kind = 'listing_expiring'
       then property.listed and property.expires_at <= now() + interval '7 days'
+    when kind = 'listing_expired' then property.status = 'expired'
     when push.details ->> 'status' = 'active' then property.listed
     else property.status <> 'active' and (not push.details ? 'titleAr'
       or not private.is_withdrawn(property) and private.shown_title(property, null) is not null)
@@ -35489,7 +35492,7 @@ end
 $$;
 comment on function private.still_holds is
   'Whether what a push says of a listing is still so: its price, that it is or is not offered, that '
-  'it is about to expire. What quotes a title that may no longer be shown holds no more.';
+  'it expires. What quotes a title that may no longer be shown holds no more.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''

@@ -69,15 +69,20 @@ testLocally.each<[string, Change, number]>([
   expect(await pushedToSaver('favorite_unavailable', post('pause'), changed)).toBe(times)
 })
 
-testLocally.each<[string, Change, number]>([
-  ['is near is pushed', nothing, 1],
-  ['was put off is not pushed', post('renew'), 0],
-])('FAV-07 after quiet hours the end of her own listing that %s', async (_, changed, times) => {
-  let id = ''
-  const pushed = await pushedAfter('listing_expiring', async () => {
-    const expiresAt = new Date(Date.now() + 2 * 86_400_000)
-    id = await insertListing(sara.identityId, { expires_at: expiresAt })
-    await drain('warn_expiring_listings')
-  }, () => changed(id, sara))
-  expect(pushed).toBe(times)
-})
+testLocally.each<[string, string, number, Change, number]>([
+  ['is near is pushed', 'listing_expiring', 2, nothing, 1],
+  ['is near and then put off is not pushed', 'listing_expiring', 2, post('renew'), 0],
+  ['has come is pushed', 'listing_expired', -1, nothing, 1],
+  ['has come and was taken back is not pushed', 'listing_expired', -1, post('renew'), 0],
+])(
+  'FAV-07 after quiet hours the end of her own listing that %s',
+  async (_, kind, days, changed, times) => {
+    let id = ''
+    const pushed = await pushedAfter(kind, async () => {
+      const expiresAt = new Date(Date.now() + days * 86_400_000)
+      id = await insertListing(sara.identityId, { expires_at: expiresAt })
+      await drain(kind === 'listing_expired' ? 'expire_listings' : 'warn_expiring_listings')
+    }, () => changed(id, sara))
+    expect(pushed).toBe(times)
+  },
+)
