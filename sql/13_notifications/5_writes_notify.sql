@@ -326,8 +326,8 @@ create function private.queue_push(
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  quiet_from constant time := case when not at_once then chosen.quiet_from end;
-  due constant timestamptz := private.after_quiet_hours(now(), quiet_from, chosen.quiet_to);
+  due timestamptz := case when at_once then now()
+    else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
   -- The texts of messages are made when they are sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
@@ -394,8 +394,7 @@ begin
       -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
       -- it.
       attempts = 0, lost = 0,
-      due_at = least(waiting.due_at, private.after_quiet_hours(
-        greatest(excluded.due_at, waiting.held_until), quiet_from, chosen.quiet_to));
+      due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
@@ -447,8 +446,8 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Locked pushes are being claimed or written; they follow the old or the new preferences. Of those
-  -- that are being sent private.try_push_later looks again.
+  -- Pushes that are being sent, claimed or written are left alone; before their next try
+  -- private.claim_pushes looks at the preferences of then.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null

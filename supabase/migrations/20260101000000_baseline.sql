@@ -34030,8 +34030,8 @@ create function private.queue_push(
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  quiet_from constant time := case when not at_once then chosen.quiet_from end;
-  due constant timestamptz := private.after_quiet_hours(now(), quiet_from, chosen.quiet_to);
+  due timestamptz := case when at_once then now()
+    else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
   -- The texts of messages are made when they are sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
@@ -34097,8 +34097,7 @@ begin
       data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
       -- What FCM answered to an older text holds up no newer one, unless FCM asked to wait.
       attempts = 0, lost = 0,
-      due_at = least(waiting.due_at, private.after_quiet_hours(
-        greatest(excluded.due_at, waiting.held_until), quiet_from, chosen.quiet_to));
+      due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
@@ -34150,8 +34149,8 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Locked pushes are being claimed or written; they follow the old or the new preferences. Of those
-  -- that are being sent private.try_push_later looks again.
+  -- Pushes that are being sent, claimed or written are left alone; before their next try
+  -- private.claim_pushes looks at the preferences of then.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -35399,6 +35398,7 @@ as $$
       join public.accounts on accounts.id = waiting.account_id
       join public.devices
         on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
+      left join public.account_settings as chosen on chosen.account_id = waiting.account_id
       left join auth.sessions on sessions.id = devices.session_id
       where waiting.due_at <= clock_timestamp()
         and (
@@ -35411,6 +35411,7 @@ as $$
             )
           )
           or private.was_read(waiting)
+          or not private.wants(chosen, waiting.category, 'push')
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -35427,8 +35428,26 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
-  'one waits, those that quote a blocked identity, and those for signed-out devices or accounts that '
-  'may not act.';
+  'one waits, those that quote a blocked identity, those that the account has switched off, and those '
+  'for signed-out devices or accounts that may not act.';
+
+create function private.hold_in_quiet_hours() returns void
+  language sql set search_path = ''
+as $$
+  update private.push_outbox as held
+  set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
+  from public.account_settings as chosen
+  where chosen.account_id = held.account_id and held.id in (
+    select due.id from private.push_outbox as due
+    join public.account_settings as asleep on asleep.account_id = due.account_id
+    where due.due_at <= clock_timestamp() and not due.exempt and asleep.quiet_from is not null
+      and private.after_quiet_hours(now(), asleep.quiet_from, asleep.quiet_to) > now()
+    for update of due skip locked
+  )
+$$;
+comment on function private.hold_in_quiet_hours is
+  'Puts off what was due before quiet hours and was not sent: it failed, all pushes were paused, or '
+  'the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -35529,6 +35548,7 @@ begin
   if private.are_pushes_paused() then
     return '[]';
   end if;
+  perform private.hold_in_quiet_hours();
   with due as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.due_at <= clock_timestamp() and not exists (
@@ -35633,28 +35653,12 @@ create function private.try_push_later(
 ) returns void
   language plpgsql set search_path = ''
 as $$
-declare
-  next_try timestamptz := greatest(
-    clock_timestamp() + make_interval(secs => wait), try_push_later.held_until);
-  failed private.push_outbox;
-  chosen public.account_settings;
 begin
-  select * into failed from private.push_outbox
-  where push_outbox.id = try_push_later.id and push_outbox.lease = try_push_later.lease
-  for update;
-  select * into chosen from public.account_settings
-  where account_settings.account_id = failed.account_id;
-  -- private.apply_push_preferences leaves pushes alone that are being sent.
-  if not private.wants(chosen, failed.category, 'push') then
-    delete from private.push_outbox where push_outbox.id = failed.id;
-    return;
-  elsif failed.exempt then
-    chosen.quiet_from := null;
-  end if;
-  next_try := private.after_quiet_hours(next_try, chosen.quiet_from, chosen.quiet_to);
   update private.push_outbox as later
   set lease = null, attempts = later.attempts - (outcome = 'wait')::integer,
-      due_at = next_try, held_until = try_push_later.held_until
+      due_at = greatest(
+        clock_timestamp() + make_interval(secs => wait), try_push_later.held_until),
+      held_until = try_push_later.held_until
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
@@ -35666,10 +35670,10 @@ exception
     )
     update private.push_outbox as newer
     set held_until = try_push_later.held_until,
-        due_at = case newer.collapse_key when 'messages_waiting' then next_try
-          else private.after_quiet_hours(
-            greatest(newer.due_at, try_push_later.held_until), chosen.quiet_from, chosen.quiet_to)
-          end,
+        due_at = case newer.collapse_key when 'messages_waiting'
+          then greatest(
+            clock_timestamp() + make_interval(secs => wait), try_push_later.held_until)
+          else greatest(newer.due_at, try_push_later.held_until) end,
         conversation_ids = newer.conversation_ids || replaced.conversation_ids,
         data = newer.data || case newer.collapse_key when 'messages_waiting'
           then jsonb_build_object('count', (

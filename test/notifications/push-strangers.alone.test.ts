@@ -16,7 +16,15 @@ import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
 import { waitUntil } from '../support/wait.ts'
 import { answer, failure } from './stub-fcm.ts'
-import { agePushes, fcm, sara, sendPushes, startPushes, waitingPushes } from './push/process.ts'
+import {
+  agePushes,
+  fcm,
+  makePushesDue,
+  sara,
+  sendPushes,
+  startPushes,
+  waitingPushes,
+} from './push/process.ts'
 
 startPushes()
 
@@ -205,6 +213,8 @@ testLocally('HARM-05 and waits for the end of quiet hours that began meanwhile',
     await write(other!)
     return failure(500)(response)
   })
+  await sendPushes()
+  await makePushesDue(sara)
   await sendPushes()
   const [{ data, wait }] = await waitingPushes(sara)
   expect(data).toMatchObject({ count: '2' })

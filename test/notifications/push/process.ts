@@ -72,12 +72,25 @@ export async function sendAndWait(person: Person, send: () => Promise<unknown> =
   return rows.map(({ due, ...row }) => ({ ...row, least: due - after, most: due - before }))
 }
 
-export const agePushes = (person: Person, seconds = 5000) =>
+/** As if this time had passed, so that quiet hours may be over. */
+export const agePushes = ({ id }: Person, seconds = 5000) =>
   database().query(
-    `update private.push_outbox set due_at = due_at - make_interval(secs => $2)
-     where account_id = $1`,
-    [person.id, seconds],
+    `create temporary table aged on commit drop as
+       select id, due_at - interval '${seconds} s' as due_at
+       from private.push_outbox where account_id = '${id}';
+     update public.account_settings
+     set quiet_from = quiet_from - interval '${seconds} s',
+         quiet_to = quiet_to - interval '${seconds} s'
+     where account_id = '${id}' and quiet_from is not null;
+     -- Other quiet hours have moved what waits.
+     update private.push_outbox set due_at = aged.due_at from aged where push_outbox.id = aged.id`,
   )
+
+/** Lets what waits be due at this time of the day. */
+export const makePushesDue = (person: Person) =>
+  database().query('update private.push_outbox set due_at = now() where account_id = $1', [
+    person.id,
+  ])
 
 export const hasDevice = async (person: Person) =>
   (await person.get('/devices')).body.items.length > 0
