@@ -169,6 +169,10 @@ const hostile: Record<string, string> = {
   'percent signs': '%a_'.repeat(66),
   'codes of listings': fill('KW-104233', 'kw 104234'),
   'names in English': fill('salmiya', 'hawally', 'jabriya', 'apartment', 'villa'),
+  'landmarks that are misspelt': fill('يم الافنيوز', 'قريب من المطار'),
+  'amenities': fill('مسبح', 'مصعد', 'غرفة خادمة'),
+  'orders and owners': fill('ارخص', 'الأحدث', 'من المالك', 'بدون مكتب'),
+  'words that are joined': fill('شقهللايجار', 'بيتفيلا', 'ارضللبيع'),
   'rare and common words': fill('شقة', 'ديوانية', 'سرداب', 'فاخر', 'مصعد', 'موقع', 'حديقة'),
 }
 
@@ -183,6 +187,7 @@ const doors: Door[] = [
   ['count', `private.count_listings('standard', '{}', $1)`],
   ['map', `private.list_map_listings('[47.5,28.9,48.3,29.5]', 10, '{}', $1)`],
   ['companies', `private.list_organisations('company', $1)`],
+  ['suggestions', `private.suggest($1)`],
 ]
 
 function cpuOf(pid: number): number | undefined {
