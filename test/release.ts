@@ -18,6 +18,7 @@ import { onTemporaryServer } from '../local/schema/temporary-server.ts'
 import { filtersFor } from './suite/areas.ts'
 import { addField, backfilled, column } from './suite/new-field.ts'
 import { packagesFor } from './suite/packages-for.ts'
+import { ownVersionIn, versionFile, versionFiles } from './suite/version-files.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.argv.slice(2)
@@ -56,15 +57,11 @@ function release(): string {
   const { version } = JSON.parse(textOf('package.json'))
   const [major, minor] = version.split('.').map(Number)
   const next = isReleased(version) ? `${major}.${minor + 1}.0` : '1.0.0'
-  const files = ['package.json', 'package-lock.json', 'client/package.json', 'docs/apps.md']
-  for (const file of [...files, 'functions/api/http/description.ts']) {
+  for (const file of versionFiles) {
     const text = textOf(file)
-    // Other packages, which may have the same version, come later in the lock file.
-    const own = file === 'package-lock.json' ? text.indexOf('"dependencies"') : text.length
-    writeFileSync(
-      join(clone, file),
-      text.slice(0, own).replaceAll(version, next) + text.slice(own),
-    )
+    const own = ownVersionIn(file, text)
+    if (!own.includes(version)) throw new Error(`${file} does not say the version, ${version}.`)
+    writeFileSync(join(clone, file), own.replaceAll(version, next) + text.slice(own.length))
   }
   const changes = textOf('CHANGELOG.md').replace('## Unreleased', `## ${next}`)
   writeFileSync(join(clone, 'CHANGELOG.md'), changes)
@@ -78,13 +75,16 @@ const took: string[] = []
 async function step<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   console.log(`\n-- ${what}`)
   const began = Date.now()
+  const note = () => took.push(`${((Date.now() - began) / 60_000).toFixed(1)} min  ${what}`)
   try {
-    return await work()
+    const result = await work()
+    note()
+    return result
   } catch (error) {
+    note()
+    console.error(`\n${took.join('\n')}`)
     console.error(`\nStopped at "${what}": ${error instanceof Error ? error.message : error}`)
     process.exit(1)
-  } finally {
-    took.push(`${((Date.now() - began) / 60_000).toFixed(1)} min  ${what}`)
   }
 }
 
@@ -136,7 +136,7 @@ await onTemporaryServer(async (server) => {
     if (code !== 0) {
       throw new Error(`npm run deploy ${flags.join(' ')} ended with ${code}.\n${output}`)
     }
-    const sent = platform.uploads.get('api')?.files.get('functions/api/http/description.ts')
+    const sent = platform.uploads.get('api')?.files.get(versionFile)
     if (!sent?.includes(`'${version}'`)) {
       throw new Error(`The functions are not those of ${version}.`)
     }

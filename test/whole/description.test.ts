@@ -11,6 +11,7 @@ import {
   resolve,
   type Schema,
 } from '../support/openapi.ts'
+import { ownVersionIn, versionFiles } from '../suite/version-files.ts'
 
 type Bounds = Pick<Schema, 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
@@ -164,10 +165,16 @@ test('every example of a body is a request that works', async () => {
   }
 })
 
-test('the API, the client and the project say one version', () => {
-  const versionIn = (file: string) =>
-    JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).version
+test('the API, the client and the project say one version, and so does each file that a release changes', () => {
+  const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
   const { version } = description.info
-  expect(['package.json', 'package-lock.json', 'client/package.json'].map(versionIn))
-    .toEqual([version, version, version])
+  expect(
+    ['package.json', 'package-lock.json', 'client/package.json'].map((file) =>
+      JSON.parse(textOf(file)).version
+    ),
+  ).toEqual([version, version, version])
+  const without = versionFiles.filter((file) => !ownVersionIn(file, textOf(file)).includes(version))
+  expect(without).toEqual([])
+  const said = textOf('docs/releases.md')
+  expect(versionFiles.filter((file) => !said.includes(`\`${file}\``))).toEqual([])
 })

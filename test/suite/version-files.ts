@@ -1,0 +1,14 @@
+// The version of the project stands in these files, as docs/releases.md says.
+export const versionFile = 'functions/_shared/errors/log.ts'
+
+export const versionFiles = [
+  'package.json',
+  'package-lock.json',
+  'client/package.json',
+  'docs/apps.md',
+  versionFile,
+]
+
+/** Returns the beginning of a file that concerns the project. Packages come later in the lock file. */
+export const ownVersionIn = (file: string, text: string) =>
+  file === 'package-lock.json' ? text.slice(0, text.indexOf('"dependencies"')) : text
