@@ -42,6 +42,10 @@ as $$
 begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
+  elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
+    -- Another status would cancel what the owner asked for, and leave nothing that says so.
+    perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
+      'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
     perform private.refuse_by_hand(
       'A person''s own identity has no licence to be seen: it is active or suspended.');

@@ -80,6 +80,43 @@ comment on function private.licence_is_over is
   'Whether the licence has expired. If a later date was sent with its paper in time and awaits a '
   'decision, the licence counts as valid for 7 more days.';
 
+create function private.status_after(identity public.identities, status text) returns text
+  language sql stable
+  return case
+    when status = 'active' and identity.status = 'suspended' and exists (
+      select from public.organisations
+      where organisations.identity_id = identity.id and not organisations.verified
+    ) then 'pending_verification'
+    else status
+  end;
+comment on function private.status_after is
+  'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
+
+create function private.keep_unverified() returns trigger
+  language plpgsql
+  security definer -- reads organisations, whichever role changes a status
+  set search_path = ''
+as $$
+begin
+  new.status := private.status_after(old, new.status);
+  if new.status <> 'active' then
+    new.pending_changes := null; -- as private.apply_identity_state does
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_unverified is
+  'Lets a company or office that is not verified wait for it after a suspension.';
+
+create trigger identities_abide_by_their_verification
+  before update of status on public.identities
+  for each row when (
+    old.status = 'suspended' and new.status = 'active' and new.type <> 'individual'
+  )
+  execute function private.keep_unverified();
+comment on trigger identities_abide_by_their_verification on public.identities is
+  'Runs before identities_active_need_a_licence and what locks and tells, which read the status.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, whichever role changes a status
@@ -138,9 +175,10 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified. Its
+      -- owner, who takes a closing back, verifies nothing.
       verified = case new.status
-        when 'active' then true
+        when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
         when 'rejected' then false
         else organisations.verified

@@ -31,7 +31,7 @@ begin
   perform private.audit('identity.status', 'identity', identity.id, reason,
     jsonb_build_object('status', identity.status),
     jsonb_strip_nulls(jsonb_build_object(
-      'status', apply_identity_decision.status,
+      'status', private.status_after(identity, apply_identity_decision.status),
       'documents', private.audited_documents(identity.id))));
   update public.identities
   set status = apply_identity_decision.status,
@@ -120,7 +120,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after which '
+  'one that is not verified waits for it. 403 '
   'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
   'licence_in_use, 422 licence_expired.';
 

@@ -3295,6 +3295,10 @@ as $$
 begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
+  elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
+    -- Another status would cancel what the owner asked for, and leave nothing that says so.
+    perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
+      'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
     perform private.refuse_by_hand(
       'A person''s own identity has no licence to be seen: it is active or suspended.');
@@ -7488,6 +7492,43 @@ comment on function private.licence_is_over is
   'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
   'its paper in time.';
 
+create function private.status_after(identity public.identities, status text) returns text
+  language sql stable
+  return case
+    when status = 'active' and identity.status = 'suspended' and exists (
+      select from public.organisations
+      where organisations.identity_id = identity.id and not organisations.verified
+    ) then 'pending_verification'
+    else status
+  end;
+comment on function private.status_after is
+  'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
+
+create function private.keep_unverified() returns trigger
+  language plpgsql
+  security definer -- reads organisations, whichever role changes a status
+  set search_path = ''
+as $$
+begin
+  new.status := private.status_after(old, new.status);
+  if new.status <> 'active' then
+    new.pending_changes := null; -- as private.apply_identity_state does
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_unverified is
+  'Lets a company or office that is not verified wait for it after a suspension.';
+
+create trigger identities_abide_by_their_verification
+  before update of status on public.identities
+  for each row when (
+    old.status = 'suspended' and new.status = 'active' and new.type <> 'individual'
+  )
+  execute function private.keep_unverified();
+comment on trigger identities_abide_by_their_verification on public.identities is
+  'Runs before identities_active_need_a_licence and what locks and tells, which read the status.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, whichever role changes a status
@@ -7546,9 +7587,10 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified. Its
+      -- owner, who takes a closing back, verifies nothing.
       verified = case new.status
-        when 'active' then true
+        when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
         when 'rejected' then false
         else organisations.verified
@@ -30085,7 +30127,7 @@ begin
   perform private.audit('identity.status', 'identity', identity.id, reason,
     jsonb_build_object('status', identity.status),
     jsonb_strip_nulls(jsonb_build_object(
-      'status', apply_identity_decision.status,
+      'status', private.status_after(identity, apply_identity_decision.status),
       'documents', private.audited_documents(identity.id))));
   update public.identities
   set status = apply_identity_decision.status,
@@ -30174,7 +30216,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after which '
+  'one that is not verified waits for it. 403 '
   'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
   'licence_in_use, 422 licence_expired.';
 

@@ -5,9 +5,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
 import { countSessions } from '../support/codes.ts'
-import { publishListing } from '../support/listings.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
-import { decide, edit, leaveChanges, why } from './studio.ts'
+import { company } from '../support/identities.ts'
+import { publishListing } from '../support/listings.ts'
+import { act, decide, edit, leaveChanges, why } from './studio.ts'
 
 let admin: Person
 
@@ -242,6 +243,26 @@ describe('identities.status', () => {
     expect((await owner.get(`/auth/identities/${id}`)).body)
       .toMatchObject({ displayName: 'حساب محذوف', nameAr: 'حساب محذوف' })
   })
+})
+
+test('a suspension that ends does not verify a company, by hand or by the act', async () => {
+  const owner = await signUp()
+  const { body: { id } } = await owner.post('/auth/identities', company())
+  const own = async () => (await owner.get(`/auth/identities/${id}`)).body
+  const waits = { status: 'pending_verification', verified: false }
+  await edit('identities', id, { status: 'suspended' })
+  await edit('identities', id, { status: 'active' })
+  expect(await own()).toMatchObject(waits)
+  expect((await auditOf(admin, id))[0]).toMatchObject({ after: { status: waits.status } })
+
+  await edit('identities', id, { status: 'suspended' })
+  expect(await act({ act: 'restore_identity', target: id, reason: why }))
+    .toMatchObject({ state: 'done', result: 'The identity is pending_verification.' })
+  expect(await own()).toMatchObject(waits)
+  expect((await auditOf(admin, id))[0]).toMatchObject({ after: { status: waits.status } })
+  expect((await guest.get(`/company/${id}`)).status).toBe(404)
+  expect((await decide(admin, id, 'approve')).body).toMatchObject({ status: 'active' })
+  expect(await own()).toMatchObject({ status: 'active', verified: true })
 })
 
 test('organisations.verified and reviews.hidden_at are seen at once', async () => {

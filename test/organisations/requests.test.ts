@@ -39,7 +39,7 @@ test('a company or office is requested, and visible to its owner in any state', 
     areaId: null,
     aboutAr: 'نبذة\nفي سطرين',
   })
-  for (const state of ['pending_verification', 'rejected', 'suspended', 'active']) {
+  for (const state of ['pending_verification', 'suspended', 'rejected', 'active']) {
     await setStatus(body.id, state)
     expect((await person.get(`/auth/identities/${body.id}`)).body)
       .toEqual({ ...body, status: state, verified: state === 'active' })

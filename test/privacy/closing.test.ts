@@ -1,6 +1,7 @@
 // An owner closes a company or office, and nothing else of the account.
 import { beforeEach, expect, test } from 'vitest'
 import { wrong } from '../accounts/password-requests.ts'
+import { edit } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
@@ -101,6 +102,37 @@ test('only an own company or office that is neither suspended nor reported is cl
   expect(await close()).toMatchObject(refusal(409, 'status_transition_invalid'))
   await setStatus(office, 'active')
   expect(await close()).toMatchObject({ status: 202 })
+})
+
+test('no edit by hand but its end takes a closing back', async () => {
+  await giveMoney(office, 5)
+  expect(await close({ money: 'refund' })).toMatchObject({ status: 202 })
+  const row = async () =>
+    (await database().query('select * from public.identities where id = $1', [office])).rows[0]
+  const before = await row()
+  expect(before).toMatchObject({ status: 'closing', money_at_close: 'refund' })
+  for (const status of ['suspended', 'rejected', 'pending_verification']) {
+    await expect(edit('identities', office, { status }), status)
+      .rejects.toThrow('Suspend the account instead')
+    expect(await row()).toEqual(before)
+  }
+  await whenDue()
+  expect(await own()).toMatchObject({ status: 'closed' })
+  const { rows } = await database().query(
+    'select amount::float, state from public.wallet_payouts where account_id = $1',
+    [owner.id],
+  )
+  expect(rows).toEqual([{ amount: 5, state: 'open' }])
+})
+
+test('a closing that is taken back, by its owner or by hand, does not verify it', async () => {
+  await edit('organisations', office, { verified: false }, 'identity_id')
+  await close()
+  await keep()
+  expect(await own()).toMatchObject({ status: 'active', verified: false })
+  await close()
+  await edit('identities', office, { status: 'active' })
+  expect(await own()).toMatchObject({ status: 'active', verified: false, closeAt: null })
 })
 
 test('what it owes comes first, its own alone, and its money goes as its owner said', async () => {
