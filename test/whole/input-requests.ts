@@ -55,7 +55,7 @@ export async function signUpSenders() {
   }
 }
 
-/** Returns all values at night and by day every fifth, chosen by `place`, so that all have their turn. */
+/** Returns all values at night and by day every fifth, chosen by `index`, so that all have their turn. */
 export const someOf = <T>(all: T[], index: number): T[] =>
   all.filter((_, i) => isNightly || i % 5 === index % 5)
 
