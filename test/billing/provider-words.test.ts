@@ -15,6 +15,9 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 type Provider = 'tap' | 'myfatoorah' | 'sandbox'
 type Word = 'paid' | 'refunded' | 'failed' | 'pending' | 'unknown'
 
+/** Stands for every word that no provider has yet. */
+const anotherWord = 'HELD_FOR_REVIEW'
+
 /** The meanings of each provider's statuses; `unknown` means that it has no such charge or refund. */
 const chargeWords: Record<Provider, Record<string, Word>> = {
   tap: {
@@ -28,8 +31,10 @@ const chargeWords: Record<Provider, Record<string, Word>> = {
     VOID: 'failed',
     INITIATED: 'pending',
     IN_PROGRESS: 'pending',
+    AUTHORIZED: 'pending',
     TIMEDOUT: 'pending',
     UNKNOWN: 'pending',
+    [anotherWord]: 'pending',
     '': 'unknown',
   },
   myfatoorah: {
@@ -40,6 +45,8 @@ const chargeWords: Record<Provider, Record<string, Word>> = {
     'Pending, InProgress': 'pending',
     'Pending, Failed': 'pending',
     'Pending, Authorize': 'pending',
+    [`Pending, ${anotherWord}`]: 'pending',
+    [`${anotherWord}, ${anotherWord}`]: 'pending',
     '': 'unknown',
   },
   sandbox: { paid: 'paid', failed: 'failed', pending: 'pending', '': 'unknown' },
@@ -56,10 +63,18 @@ const refundWords: Record<Provider, Record<string, Word>> = {
     ACCEPTED: 'pending',
     TIMEDOUT: 'pending',
     TIMED_OUT: 'pending',
+    AUTHORIZED: 'pending',
     UNKNOWN: 'pending',
+    [anotherWord]: 'pending',
     '': 'unknown',
   },
-  myfatoorah: { Refunded: 'refunded', Canceled: 'failed', Pending: 'pending', '': 'unknown' },
+  myfatoorah: {
+    Refunded: 'refunded',
+    Canceled: 'failed',
+    Pending: 'pending',
+    [anotherWord]: 'pending',
+    '': 'unknown',
+  },
   sandbox: { refunded: 'refunded', '': 'unknown' },
 }
 
