@@ -15,6 +15,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     // A second signal ends the process at once.
     if (stopping) process.exit(1)
     stopping = true
+    log('info', { stopping: true })
     void server.stop().then(() => process.exit(0))
   })
 }

@@ -249,6 +249,10 @@ describe('a project', { shuffle: false }, () => {
     })
 
     test('continues where it stopped, and repeats nothing that is done', async () => {
+      // A project that had replicas has this.
+      await query(
+        "select cron.schedule('beat', '2 seconds', 'select private.beat()')",
+      )
       const { code, output } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
       outputs.push(output)
       expect(output).toContain('Deployed.')
@@ -266,7 +270,7 @@ describe('a project', { shuffle: false }, () => {
       expect(output).toContain('health: status ok, database ok')
     })
 
-    test('schedules the jobs, with the address and a key of the project in Vault', async () => {
+    test('schedules the jobs, none for replicas that it has not, with the address and a key of the project in Vault', async () => {
       expect(await query('select jobname, schedule from cron.job order by 1')).toEqual([
         { jobname: 'forget old runs', schedule: '17 * * * *' },
         { jobname: 'jobs', schedule: '* * * * *' },

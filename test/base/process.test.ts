@@ -4,7 +4,10 @@ import { connect } from 'node:net'
 import { expect } from 'vitest'
 import { testLocally } from '../support/facade.ts'
 import { startFacadeProcess } from '../support/facade-process.ts'
+import { within } from '../support/promised-times.ts'
 import { waitUntil } from '../support/wait.ts'
+import { type Answer, startSmsStub } from '../accounts/stub-sms.ts'
+import { normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
 
 testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM', async () => {
   const facade = await startFacadeProcess()
@@ -75,13 +78,51 @@ testLocally(
         'POST /auth/login HTTP/1.1\r\nHost: facade\r\nContent-Type: application/json\r\n' +
           'Content-Length: 100\r\n\r\n{"identifier":',
       )
-      expect(await facade.end()).toEqual([0, null])
+      expect(await within('a facade has stopped, whatever stalls', async () => await facade.end()))
+        .toEqual([0, null])
     } finally {
       for (const socket of [unused, stalled]) socket.destroy()
       facade.kill()
     }
   },
 )
+
+testLocally('CRASH-05 what goes on after an answer ends before the process does', async () => {
+  const { identifier } = await signUpByPhone()
+  const sms = await startSmsStub()
+  const { promise: asked, resolve: take } = Promise.withResolvers<Parameters<Answer>[0]>()
+  sms.answers.set(normalizedIdentifier(identifier).slice(1), take)
+  const facade = await startFacadeProcess({
+    SMS_PROVIDER: 'kwtsms',
+    SMS_USERNAME: 'u',
+    SMS_PASSWORD: 'long-enough-for-kwtsms',
+    SMS_SENDER: 'DAR',
+    SMS_URL: sms.url,
+    PATIENCE: '100',
+  })
+  try {
+    const answer = await fetch(`http://127.0.0.1:${facade.port}/auth/password/forgot`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ identifier }),
+    })
+    expect(answer.status).toBe(202)
+    const provider = await asked
+    const ended = facade.end()
+    await waitUntil(
+      'it listens no more',
+      () => opened(facade.port).then((socket) => Boolean(socket.destroy()) && false, () => true),
+    )
+    expect(provider.closed).toBe(false)
+    provider.end(JSON.stringify({ result: 'OK' }))
+    await once(provider, 'close')
+    expect(provider.writableFinished).toBe(true)
+    expect(await ended).toEqual([0, null])
+  } finally {
+    facade.kill()
+    await sms.stop()
+  }
+})
 
 testLocally('CRASH-05 a second signal ends it at once', async () => {
   const facade = await startFacadeProcess()
