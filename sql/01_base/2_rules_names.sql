@@ -115,8 +115,13 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service.
-    and name !~ '[✓✔☑✅√⍻🗸🗹🛡⛨🔰📛🏅🎖🥇🥈🥉🏵⭐🌟★✪✯⍟]'
+    -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
+    -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
+    -- like a check mark. A cross says no, and stars of religions say something else.
+    and name !~ (
+      '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
+      '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'
+      '🎖🏅🏆🥇🥈🥉🏵🏶🎀🎗⛨🛡🔰📛👑]')
     and not private.is_reserved_name(name, of_person);
 end
 $$;

@@ -43,10 +43,11 @@ begin
       case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
-    -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+    -- Credentials before an @ can pose as another host, and hidden marks reverse the text or make it
+    -- look like another address.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
-      then 'invalid' end),
+      or organisation.website ~* '^https://[^/?#]*@'
+      or organisation.website <> private.visible(organisation.website) then 'invalid' end),
     ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
       when not private.is_clean(concat_ws(' ', organisation.about_ar,
         organisation.address_ar, organisation.working_hours)) then 'invalid' end),

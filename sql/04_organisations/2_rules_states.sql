@@ -81,14 +81,18 @@ comment on function private.licence_is_over is
   'decision, the licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
-  language sql stable
-  return case
-    when status = 'active' and identity.status = 'suspended' and exists (
-      select from public.organisations
-      where organisations.identity_id = identity.id and not organisations.verified
-    ) then 'pending_verification'
-    else status
-  end;
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if status = 'active' and identity.status = 'suspended' and exists (
+    select from public.organisations
+    where organisations.identity_id = identity.id and not organisations.verified
+  ) then
+    return 'pending_verification';
+  end if;
+  return status;
+end
+$$;
 comment on function private.status_after is
   'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
 

@@ -490,8 +490,13 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service.
-    and name !~ '[✓✔☑✅√⍻🗸🗹🛡⛨🔰📛🏅🎖🥇🥈🥉🏵⭐🌟★✪✯⍟]'
+    -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
+    -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
+    -- like a check mark. A cross says no, and stars of religions say something else.
+    and name !~ (
+      '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
+      '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'
+      '🎖🏅🏆🥇🥈🥉🏵🏶🎀🎗⛨🛡🔰📛👑]')
     and not private.is_reserved_name(name, of_person);
 end
 $$;
@@ -7237,10 +7242,11 @@ begin
       case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
-    -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+    -- Credentials before an @ can pose as another host, and hidden marks reverse the text or make it
+    -- look like another address.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
-      then 'invalid' end),
+      or organisation.website ~* '^https://[^/?#]*@'
+      or organisation.website <> private.visible(organisation.website) then 'invalid' end),
     ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
       when not private.is_clean(concat_ws(' ', organisation.about_ar,
         organisation.address_ar, organisation.working_hours)) then 'invalid' end),
@@ -7487,14 +7493,18 @@ comment on function private.licence_is_over is
   'decision, the licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
-  language sql stable
-  return case
-    when status = 'active' and identity.status = 'suspended' and exists (
-      select from public.organisations
-      where organisations.identity_id = identity.id and not organisations.verified
-    ) then 'pending_verification'
-    else status
-  end;
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if status = 'active' and identity.status = 'suspended' and exists (
+    select from public.organisations
+    where organisations.identity_id = identity.id and not organisations.verified
+  ) then
+    return 'pending_verification';
+  end if;
+  return status;
+end
+$$;
 comment on function private.status_after is
   'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
 

@@ -79,6 +79,10 @@ test('company fields are validated at each limit', async () => {
       [{ whatsapp: '998877665' }, 'validation_failed', 'whatsapp'],
       [{ email: 'info@' }, 'validation_failed', 'email'],
       [{ website: 'http://example.com' }, 'validation_failed', 'website'],
+      [{ website: 'https://example.com@evil.example' }, 'validation_failed', 'website'],
+      [{ website: 'https://user:secret@example.com/' }, 'validation_failed', 'website'],
+      [{ website: 'https://example.com/\u202Emoc.live' }, 'validation_failed', 'website'],
+      [{ website: 'https://exam\u200Bple.com' }, 'validation_failed', 'website'],
       [{ governorateId: 'hawalli', areaId: 'sharq' }, 'area_invalid', 'areaId'],
       [{ governorateId: 'nowhere' }, 'area_invalid', 'areaId'],
       [{ areaId: 'sharq' }, 'area_invalid', 'areaId'],
@@ -102,6 +106,7 @@ test('company fields are validated at each limit', async () => {
       { licenceNo: randomUUID().slice(0, 3).toUpperCase() },
       { licenceNo: `${randomUUID()}-ABC`.toUpperCase() },
       { licenceExpiresOn: today },
+      { website: 'https://example.com/@office' },
       { type: 'office', governorateId: 'capital', areaId: 'sharq' },
     ]
   ) {
