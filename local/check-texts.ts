@@ -1,5 +1,6 @@
 // Unicode is normalized in one place in SQL and in one place in the functions. Both limit the text first,
-// because a run of combining marks takes quadratic time, and Postgres cannot be interrupted meanwhile.
+// because a run of combining marks takes quadratic time, and Postgres cannot be interrupted meanwhile. For the
+// same reason no route works on a client's text whose size it has not limited.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './config/settings.ts'
@@ -16,6 +17,12 @@ const rules = [
     only: '_shared/input/texts.ts',
     made: /\bnormalize\b\W{0,3}\s*\(/g,
     instead: 'functions/_shared/input/texts.ts',
+  },
+  {
+    folder: 'functions',
+    only: '_shared/input/texts.ts',
+    made: /\bz\s*\.string\([^()]*\)\s*\.(trim|toLowerCase|toUpperCase)\(/g,
+    instead: 'text() of functions/_shared/input/texts.ts',
   },
 ]
 

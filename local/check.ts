@@ -49,7 +49,7 @@ const rings: Check[][] = [
     },
     onOurNode('imports', 'local/check-imports.ts'),
     onOurNode('arrows of sql/', 'local/schema/arrows.ts'),
-    onOurNode('normal forms', 'local/check-texts.ts'),
+    onOurNode('texts of clients', 'local/check-texts.ts'),
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type Args, backend, call } from '../../_shared/database/db.ts'
+import { text } from '../../_shared/input/texts.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { askForRefund as askProvider } from '../../payments/events.ts'
 import { ProviderUnreachable } from '../../payments/provider.ts'
@@ -61,7 +62,7 @@ const refund = route({
           exclusiveMinimum: 0,
         }),
       to,
-      reason: z.string().trim().min(1).max(500).describe('Why; kept with the refund.'),
+      reason: text(500).trim().min(1).describe('Why; kept with the refund.'),
       paymentId: z.uuid().optional().describe(
         'Which payment, if an invoice was paid twice: its surplus leaves the wallet.',
       ),
