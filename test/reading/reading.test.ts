@@ -429,3 +429,12 @@ test('names of places are changed where they stand, and are read as they are cha
     client.release()
   }
 })
+
+test('the first 30 words are read, repeats among them; with literal, the first 30 different ones', async () => {
+  const { id } = await publishListing(seller, { titleAr: `شقة في ${word}` })
+  const after = (times: number) => `${'في '.repeat(times)}${word}`
+  const words = async (q: string) => (await search({ q })).body.understood.words
+  expect(await words(after(29))).toEqual([word])
+  expect(await words(after(30))).toEqual([])
+  expect(fits(await search({ q: after(30), literal: true }))).toEqual([id])
+})
