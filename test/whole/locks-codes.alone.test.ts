@@ -8,7 +8,7 @@ import { countSessions } from '../support/codes.ts'
 import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 import { bearer, deadlocks, race, untilLocked } from '../support/races.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 import { reason } from './racing-actions.ts'
 
 let admin: Person
@@ -113,6 +113,37 @@ test('AUTH-13 a sign-in that races with a suspension leaves no session', async (
     await drain('end_sessions_left')
     expect(await countSessions(id)).toBe(0)
   }
+})
+
+test('ADM-10 a deletion that is asked for beside a suspension: both hold, whichever is first', async () => {
+  const ask = (person: Person) =>
+    race([{
+      path: '/auth/me/delete',
+      body: { password: person.password },
+      headers: [bearer(person)],
+    }])
+  const [alone, began] = [await signUp(), performance.now()]
+  expect((await ask(alone))[0]!.status).toBe(202)
+  const took = performance.now() - began
+  let accepted = 0
+  for (let round = 0; round < 20; round++) {
+    const person = await signUp()
+    // A deletion checks a password first, so beside one that begins with it the suspension always wins.
+    const suspend = async () => {
+      await pause(took * round / 12, 'time is the subject')
+      return await act({ act: 'suspend_account', target: person.id, reason })
+    }
+    const [[reply], row] = await Promise.all([ask(person), suspend()])
+    expect(row.state).toBe('done')
+    expect([202, 401, 403], JSON.stringify(reply!.body)).toContain(reply!.status)
+    const { rows } = await database().query(
+      'select status, delete_at is not null as leaves from public.accounts where id = $1',
+      [person.id],
+    )
+    expect(rows).toEqual([{ status: 'suspended', leaves: reply!.status === 202 }])
+    if (reply!.status === 202) accepted++
+  }
+  expect(accepted).toBeGreaterThan(0)
 })
 
 /** Runs an administrator's statements in a transaction that stays open until the request waits for it. */
