@@ -147,7 +147,8 @@ const column =
   'sender_identity_id|subject_identity_id|user_id|opened_by)"?|(?:accounts|identities)\\.id'
 const someone =
   '(?:\\w+\\.)?(?:caller_id|owner_id|author_id|viewer_id|saver_id|subject_id|sender_id|account_id|identity_id|' +
-  'caller_account_id)\\b|\\(?(?:select )?private\\.(?:require_)?(?:account|identity)(?:_id)?\\(\\)\\)?'
+  'caller_account_id)\\b(?!\\s*\\()|' +
+  '\\(select private\\.\\w+\\(\\)\\)|private\\.(?:require_)?(?:account|identity)(?:_id)?\\(\\)'
 const scope = new RegExp(`(?:${column})\\s*=\\s*(?:${someone})`, 'g')
 
 /** Returns each condition of scope and each check for an administrator in a body, with the definition that lacks it. */
@@ -261,7 +262,10 @@ const outcomeOf = (entry: Routine, caller: Caller, mutant = 'select') =>
       await client.query('reset role')
       const after = entry.isStable ? '' : sorted(await ownedRows())
       return `${normalised(String(rows[0].answer))}${separator}${after}`
-    } catch {
+    } catch (error) {
+      // What the database cannot read has refused nobody: the mutant or the call is wrong.
+      const { code, message } = error as pg.DatabaseError
+      if (/^42(?!501)/.test(code!)) throw new Error(`${entry.name}: ${message}\n${mutant}`)
       return 'refused'
     }
   })
