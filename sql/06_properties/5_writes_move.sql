@@ -2,7 +2,7 @@ create function private.hand_over_properties(
   ids uuid[], giver_id uuid, receiver public.identities
 ) returns json
   language plpgsql
-  security definer -- writes listings of two identities of the account, which the caller has locked
+  security definer -- writes listings of two identities; its caller has locked them as the giver's
   set search_path = ''
 as $$
 declare
@@ -17,22 +17,11 @@ declare
   moved public.properties[];
   property public.properties;
 begin
-  perform private.lock_quota(least(giver_id, receiver.id)),
-    private.lock_quota(greatest(giver_id, receiver.id));
-  perform from public.properties
-  where properties.id = any (ids) and properties.owner_identity_id = giver_id
-  order by properties.id
-  for no key update;
   select array_agg(properties order by properties.id),
     count(*) filter (where properties.status = 'active'),
     count(*) filter (where properties.status = 'draft')
   into moved, active, drafts
-  from public.properties
-  where properties.id = any (ids) and properties.owner_identity_id = giver_id
-    and properties.status <> 'deleted';
-  if cardinality(moved) is distinct from cardinality(ids) then
-    perform private.refuse(404, 'property_not_found');
-  end if;
+  from public.properties where properties.id = any (ids);
   foreach property in array moved loop
     if property.status not in ('draft', 'active', 'paused', 'expired')
       or property.pending_changes is not null or property.auction_ends_at > now() then
@@ -77,7 +66,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Moves these listings to an active identity of the same account: all of them or none.';
+  'Makes an active identity of the same account the owner of all these listings, or of none. '
+  'private.move_properties checks whose they are.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -85,6 +75,7 @@ as $$
 declare
   giver_id uuid;
   receiver public.identities;
+  owned bigint;
 begin
   perform private.require_identity();
   ids := array(
@@ -107,6 +98,17 @@ begin
     perform private.refuse(404, 'identity_not_found');
   elsif receiver.status <> 'active' then
     perform private.refuse(403, 'identity_not_usable');
+  end if;
+  perform private.lock_quota(least(giver_id, receiver.id)),
+    private.lock_quota(greatest(giver_id, receiver.id));
+  perform from public.properties
+  where properties.id = any (ids) and properties.owner_identity_id = giver_id
+    and properties.status <> 'deleted'
+  order by properties.id
+  for no key update;
+  get diagnostics owned = row_count;
+  if owned < cardinality(ids) then
+    perform private.refuse(404, 'property_not_found');
   end if;
   return private.hand_over_properties(ids, giver_id, receiver);
 end

@@ -1,5 +1,7 @@
 create function private.is_admin() returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- policies call it, so no policy may apply to it
+  set search_path = ''
 as $$
 begin
   return exists (
@@ -24,7 +26,9 @@ comment on function private.require_admin is
   'The calling admin''s account id. Raises 403 admin_only and what require_account raises.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads who else is an admin
+  set search_path = ''
 as $$
 begin
   if refuse_admin_target.account_id = admin_id then
@@ -49,7 +53,9 @@ comment on function private.lock_admins is
   'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- reads who else is an admin
+  set search_path = ''
 as $$
 begin
   if exists (select from public.admins where admins.account_id = lock_admins_with.account_id) then
@@ -147,10 +153,14 @@ create policy "administrators claim for themselves" on public.item_claims for in
   with check ((select private.is_admin()) and account_id = (select private.account_id()));
 create policy "administrators take over what is claimed no longer" on public.item_claims
   for update to administering
-  using ((select private.is_admin()))
+  using ((select private.is_admin()) and (
+    account_id = (select private.account_id()) or claimed_at <= now() - interval '15 minutes'))
   with check (account_id = (select private.account_id()));
 create policy "administrators release their own claims" on public.item_claims for delete to administering
   using ((select private.is_admin()) and account_id = (select private.account_id()));
+create policy "administrators use those of their session" on private.passkey_challenges
+  to administering
+  using ((select private.is_admin()) and session_id = (select private.session_id()));
 grant update (name_ar, name_en, price, interval_days, active_listings, listing_days,
   photos_per_listing, featured_credits, on_sale) on public.plans to administering;
 create policy "administrators change plans" on public.plans for update to administering

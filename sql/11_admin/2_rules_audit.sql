@@ -52,11 +52,17 @@ create function private.audit(
   action text, target_type text, target_id uuid,
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes the audit trail, which nobody may write by themselves
+  set search_path = ''
 as $$
 declare
   act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
+  -- What administrators do is done by functions of postgres, which no policy binds.
+  if private.account_id() is not null and not private.is_admin() then
+    perform private.refuse(403, 'admin_only');
+  end if;
   insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
   values (private.account_id(), action, target_type, target_id, reason, before,
     case when act_id is null then after
@@ -67,7 +73,8 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Adds an entry. Called before the change, so that audit_change does not record it a second time.';
+  'Adds an entry. Called before the change, so that audit_change does not record it a second time, '
+  'and nobody who is no admin makes it.';
 
 create function private.audit_change() returns trigger
   language plpgsql security definer set search_path = ''

@@ -1,41 +1,98 @@
+/** What the owner of all that is asked for is refused nevertheless, with the reason. */
+export const refusals: Record<string, [code: string, why: string]> = {
+  'private.open_payout': ['status_transition_invalid', 'is for the money of a banned account'],
+  'private.refund_invoice': ['status_transition_invalid', 'is for a paid invoice'],
+  'private.require_admin_without_passkey': ['passkey_required', 'refuses who has a passkey'],
+}
+
+const ofExport = 'postgres reads for all identities of the account, not only the acting one'
+const ofAdministrators = 'administrators see everybody'
+
 /** The conditions without which a function shows or changes more, each with the reason why that is allowed. */
 export const survivors: Record<string, string> = {
+  'area_figures: identities.id = search_documents.owner_identity_id':
+    'counts listings, which are public',
   'cancel_closing: identities.id = cancel_closing.identity_id':
     'takes the closing of another identity of the same account back',
-  'conversations_changed_at: participants.identity_id = conversations_changed_at.identity_id':
-    'only changes the time of the newest change',
-  'exported_conversation: conversations.opened_by = participant.account_id':
-    'only changes whether the caller opened the conversation',
-  'exported_conversation: identities.id = participants.identity_id':
-    'postgres reads the names of the other sides, for all identities of the account',
+  'cancel_closing: identities.id = identity.id':
+    'takes the closing of other identities of the same account back, too',
+  'end_session: sessions.user_id = caller_id (2)': 'postgres deletes from a table of Auth',
   'exported_providers: identities.user_id = account_id': 'postgres reads a table of Auth',
+  'exported_identity: documents.identity_id = identity.id': ofExport,
+  'exported_identity: favorites.identity_id = identity.id': ofExport,
+  'exported_identity: invoices.identity_id = identity.id': ofExport,
+  'exported_identity: leads.identity_id = identity.id': ofExport,
+  'exported_identity: leads.owner_identity_id = identity.id': ofExport,
+  'exported_identity: media.identity_id = identity.id': ofExport,
+  'exported_identity: properties.owner_identity_id = identity.id': ofExport,
+  'exported_identity: properties.owner_identity_id = identity.id (3)': ofExport,
+  'exported_identity: property_views.identity_id = identity.id': ofExport,
+  'exported_identity: reviews.author_identity_id = identity.id': ofExport,
+  'exported_identity: reviews.subject_identity_id = identity.id': ofExport,
+  'feed_offices: identities.id = any (office_ids)': 'shows other offices that are listed',
+  'get_identity: identities.id = get_identity.identity_id':
+    'shows another identity of the same account',
+  'get_organisation: properties.owner_identity_id = get_organisation.identity_id':
+    'counts public listings of others as well',
   'get_organisation_stats: properties.owner_identity_id = owner_id':
     'counts public listings of others as well',
-  'have_been_in_contact: messages.sender_identity_id = subject_id':
+  'get_user: accounts.id = get_user.user_id': ofAdministrators,
+  'get_user: identities.account_id = account.id': ofAdministrators,
+  'get_user: identities.account_id = account.id (3)': ofAdministrators,
+  'get_user_history: identities.account_id = get_user_history.user_id': ofAdministrators,
+  'get_user_history: newest.account_id = get_user_history.user_id': ofAdministrators,
+  'get_user_history: newest.account_id = get_user_history.user_id (2)': ofAdministrators,
+  'get_user_history: newest.account_id = get_user_history.user_id (3)': ofAdministrators,
+  'get_user_history: properties.owner_identity_id = any (identity_ids)': ofAdministrators,
+  'get_user_history: reports.reported_identity_id = any (identity_ids)': ofAdministrators,
+  'have_been_in_contact: leads.identity_id = author_id':
     'decides whether the caller may write a review, which is still their own',
   'is_admin: admins.account_id = private.account_id()':
     'is what the policies ask, so none binds it',
   'list_admin_settings: private.require_admin()': 'shows settings, none of which is about people',
+  'list_advertiser_listings: properties.owner_identity_id = identity.id':
+    'lists public listings of others as well',
+  'list_documents: documents.identity_id = list_documents.identity_id':
+    'lists documents of all identities of the account',
+  'list_moderation: private.require_admin()': 'shows the reasons for decisions, and none of these',
   'list_my_properties: properties.owner_identity_id = owner_id':
     'lists public listings of others as well',
   'list_reviews: reviews.subject_identity_id = list_reviews.identity_id':
     'lists public reviews of others as well',
-  'listings_used: properties.owner_identity_id = listings_used.identity_id':
-    'counts public listings of others as well',
-  'make_notification: accounts.id = make_notification.account_id':
-    'takes the language of another account for the text of a notification',
-  'release_moderation: private.require_admin()':
-    'ends claims of the caller, and nobody but administrators has any',
+  'lock_account_exclusively: accounts.id = lock_account_exclusively.account_id':
+    'finds another account for an administrator, who may act on any',
+  'lock_identity_to_decide: identities.id = lock_identity_to_decide.identity_id (2)':
+    'finds another identity for an administrator, who may decide about any',
+  'make_notification: accounts.id = make_notification.account_id (2)':
+    'asks about another account how to tell the owner, which does not',
+  'my_conversations: participants.identity_id = private.identity_id()':
+    'is what the policies ask, so none binds it',
+  'reply_to_review: reviews.subject_identity_id = subject_id':
+    'lets the author of a review answer it, in a row of theirs',
   'require_advertiser: identities.id = require_advertiser.identity_id':
     'shows another advertiser, all of whose data is public',
-  'require_own_organisation: identities.id = require_own_organisation.identity_id':
-    'begins an upload for another identity of the same account',
-  'response_minutes: participants.identity_id = response_minutes.identity_id':
-    'measures how soon others answer, which is public for each of them',
   'session_records: sessions.user_id = session_records.account_id':
     'postgres reads a table of Auth',
+  'set_contact: accounts.id = account.id': 'postgres changes another account for an administrator',
   'switch_identity: identities.id = switch_identity.identity_id':
     'acts as another identity of the same account',
   'unblock_identity: blocks.identity_id = unblock_identity.identity_id':
     'removes other blocks of the same account',
+  'update_identity: organisations.identity_id = update_identity.identity_id (2)':
+    'changes pages of other identities of the same account, too',
+  'upload_documents: documents.identity_id = upload.identity_id':
+    'finds the same file among documents of another identity of the account',
 }
+
+/** Those of them that find one row among several, or what others list: by chance. */
+export const byChance = new Set([
+  'area_figures: identities.id = search_documents.owner_identity_id',
+  'cancel_closing: identities.id = cancel_closing.identity_id',
+  'get_identity: identities.id = get_identity.identity_id',
+  'get_user: accounts.id = get_user.user_id',
+  'list_advertiser_listings: properties.owner_identity_id = identity.id',
+  'lock_account_exclusively: accounts.id = lock_account_exclusively.account_id',
+  'lock_identity_to_decide: identities.id = lock_identity_to_decide.identity_id (2)',
+  'require_advertiser: identities.id = require_advertiser.identity_id',
+  'switch_identity: identities.id = switch_identity.identity_id',
+])

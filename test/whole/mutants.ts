@@ -1,0 +1,99 @@
+// The functions of our schemas, and what each becomes without one of its conditions, for mutants.test.ts.
+import type pg from 'pg'
+
+export type Routine = {
+  /** With schema and types, as in `private.lock_session(uuid)`. */
+  signature: string
+  name: string
+  body: string
+  definition: string
+  owner: string
+  isEntry: boolean
+  isStable: boolean
+  args: { name: string; type: string; optional: boolean }[]
+  calls: Routine[]
+}
+
+export async function readRoutines(client: pg.PoolClient): Promise<Routine[]> {
+  const { rows } = await client.query(
+    `select pg_proc.oid::regprocedure as signature, proname as name, prosrc as body,
+       pg_get_functiondef(pg_proc.oid) as definition, pg_get_userbyid(proowner) as owner,
+       provolatile <> 'v' as "isStable",
+       has_function_privilege('authenticated', pg_proc.oid, 'execute')
+         or has_function_privilege('anon', pg_proc.oid, 'execute') as "isEntry",
+       coalesce((
+         select json_agg(json_build_object('name', argument.name, 'type', argument.type::regtype,
+           'optional', argument.index > pronargs - pronargdefaults) order by argument.index)
+         from rows from (unnest(proargnames[:pronargs]), unnest(proargtypes::oid[]))
+           with ordinality as argument (name, type, index)
+       ), '[]') as args
+     from pg_proc
+     where pronamespace::regnamespace in ('private', 'api') and prokind = 'f'
+       and prosqlbody is null and not (
+         -- What only passes on to its namesake (sql/16_api.sql).
+         pronamespace = 'api'::regnamespace
+         and prosrc ~ ('^select (\\* from )?private\\.' || proname || '\\(')
+       )
+     order by signature`,
+  )
+  const routines: Routine[] = rows
+  const byName = Map.groupBy(routines, ({ signature }) => signature.split('(')[0]!)
+  for (const routine of routines) {
+    const called = routine.body.replace(/--.*/g, '').matchAll(/\b(?:private|api)\.\w+(?=\s*\()/g)
+    routine.calls = [...new Set([...called].flat())].flatMap((name) => byName.get(name) ?? [])
+  }
+  return routines
+}
+
+/** Returns the functions that clients can execute and that reach this one, the nearest first. */
+function entriesOf(routines: Routine[], routine: Routine): Routine[] {
+  const reaching = new Set([routine])
+  for (const reached of reaching) {
+    for (const one of routines) if (one.calls.includes(reached)) reaching.add(one)
+  }
+  return [...reaching].filter(({ isEntry }) => isEntry)
+}
+
+const column =
+  '(?:\\w+\\.)?"?(?:\\w*(?:identity|account|session)_id|user_id|actor_id|by_id|opened_by)"?|' +
+  '(?:accounts|identities)\\.id'
+const someone =
+  '(?:\\w+\\.)?\\w*(?:caller|owner|author|viewer|saver|subject|sender|account|identity|admin|giver|user|' +
+  'session|reader)_id\\b(?!\\s*\\()|(?:account|identity|receiver|subject)\\.id\\b|any \\(\\w+_ids\\)|' +
+  '\\(select private\\.\\w+\\(\\)\\)|private\\.(?:require_)?(?:account|identity|session|admin)(?:_id)?\\(\\)'
+const scope = new RegExp(`(?:${column})\\s*(=|<>|is distinct from)\\s*(?:${someone})`, 'g')
+
+/** Returns each condition of scope and each check for an administrator in a body, with the definition that lacks it. */
+function mutantsOf(routine: Routine) {
+  const { name, body, definition } = routine
+  const scopes = [...body.matchAll(scope)].filter(({ index }) => {
+    const before = body.slice(0, index)
+    const statement = before.slice(before.lastIndexOf(';') + 1)
+    return /\b(?:where|on|and|or|when|not|if|elsif|\()\s*\(?\s*$/.test(statement)
+  })
+  const times = new Map<string, number>()
+  return [...scopes, ...body.matchAll(/private\.require_admin\(\)/g)].map((found) => {
+    // `if upload.identity_id <> owner_id then refuse` has nothing to refuse without it.
+    const before = body.slice(0, found.index)
+    const isGuard = /\b(?:if|elsif|when)\b(?:(?!\b(?:then|where)\b)[^])*$/.test(before)
+    const lacking = found[1] ? String(found[1] === '=' || !isGuard) : 'private.require_account()'
+    const mutated = before + lacking + body.slice(found.index + found[0].length)
+    const condition = found[0].replace(/\s+/g, ' ')
+    const time = (times.get(condition) ?? 0) + 1
+    times.set(condition, time)
+    return {
+      routine,
+      name: `${name}: ${condition}${time > 1 ? ` (${time})` : ''}`,
+      sql: definition.replace(body, () => mutated),
+    }
+  })
+}
+
+export type Mutant = ReturnType<typeof mutantsOf>[number] & { entries: Routine[] }
+
+/** Returns the mutants of all functions that a client reaches, with those that reach them. */
+export const mutantsIn = (routines: Routine[]): Mutant[] =>
+  routines.flatMap((routine) => {
+    const entries = entriesOf(routines, routine)
+    return entries.length ? mutantsOf(routine).map((mutant) => ({ entries, ...mutant })) : []
+  })
