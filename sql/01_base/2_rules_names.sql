@@ -66,7 +66,9 @@ end
 $$;
 
 create function private.is_reserved_name(name text, of_person boolean) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a setting
+  set search_path = ''
 as $$
 declare
   compared constant text := private.compared_words(name);

@@ -5,7 +5,9 @@ create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
   out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 declare
   recent timestamptz[];
@@ -39,7 +41,9 @@ end
 $$;
 
 create function private.hits_within(rule text, subject text, seconds integer) returns integer
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a table closed to clients
+  set search_path = ''
 as $$
 begin
   return coalesce((
@@ -104,7 +108,9 @@ $$;
 comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   -- This locks each row, or creates it, and changes no existing row.
@@ -119,7 +125,9 @@ $$;
 comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)

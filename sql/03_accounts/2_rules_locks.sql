@@ -41,7 +41,9 @@
 -- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- locks an account that may be suspended, too
+  set search_path = ''
 as $$
 begin
   -- The caller's rights are checked afterwards, on the locked row.
@@ -61,7 +63,9 @@ comment on function private.lock_caller is
   'Like require_account, but with a shared lock on the account; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- reads sessions of Auth, and locks an account that may be suspended, too
+  set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
@@ -175,7 +179,9 @@ comment on function private.lock_auth_user is
   'Locks an Auth user and its sessions. A deletion calls this before it takes any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- locks an account that may be suspended, too
+  set search_path = ''
 as $$
 begin
   perform private.lock_account_exclusively((private.claims() ->> 'sub')::uuid);

@@ -18,7 +18,9 @@ comment on function private.refuse_rate is
   'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients, also for an account that may not act
+  set search_path = ''
 as $$
 declare
   account_id text :=
@@ -54,7 +56,9 @@ comment on function private.count_action is
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   perform private.uncount_hit(rule, private.account_id()::text, hit),
@@ -79,7 +83,9 @@ $$;
 comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
-  language sql stable security definer set search_path = ''
+  language sql stable
+  security definer -- reads an account that may be suspended
+  set search_path = ''
 as $$
   select min(rates.max) from private.rates
   where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (

@@ -114,7 +114,7 @@ create policy "people see the organisations of their own identities" on public.o
     select identities.id from public.identities
     where identities.account_id = (select private.account_id())
   ));
-create policy "people see listed organisations, and those of their own identities"
+create policy "people see listed organisations, and those of their identities"
   on public.organisations for select to acting
   using (listed or identity_id in (
     select identities.id from public.identities

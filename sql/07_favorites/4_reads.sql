@@ -19,7 +19,9 @@ comment on function private.list_favorite_ids is
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads what a card says of somebody else's listing
+  set search_path = ''
 as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then

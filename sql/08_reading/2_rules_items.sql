@@ -126,7 +126,9 @@ comment on type private.reading_item is
   'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads tables closed to clients
+  set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare

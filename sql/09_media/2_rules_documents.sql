@@ -16,7 +16,7 @@ $$;
 create function private.document_allowance(
   account_id uuid, identity_id uuid, out allowed integer, out used integer
 )
-  language sql stable security definer set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select counted.allowed, counted.used
   from (
@@ -35,7 +35,9 @@ comment on function private.document_allowance is
   'The limit and number of the documents of the identity, or of its account if that has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- changes documents, also for jobs and triggers; its callers chose them
+  set search_path = ''
 as $$
 begin
   update public.documents set discarded_at = now(), name = ''

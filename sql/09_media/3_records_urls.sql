@@ -1,5 +1,7 @@
 create function private.media_url(bucket text, name text) returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a setting
+  set search_path = ''
 as $$
 begin
   return (

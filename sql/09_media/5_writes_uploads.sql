@@ -102,7 +102,9 @@ comment on function private.upload_avatar is
   '402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- deletes uploads, which clients may not
+  set search_path = ''
 as $$
 begin
   -- Files without a row are left to the next run of the job that removes them.

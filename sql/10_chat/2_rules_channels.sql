@@ -103,7 +103,9 @@ comment on function private.may_speak is
   'Whether the caller may send: only to live channels of the acting identity''s conversations.';
 
 create function private.may_hear(topic text, extension text) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- policies call it, so no policy may apply to it
+  set search_path = ''
 as $$
 begin
   return exists (

@@ -65,7 +65,9 @@ comment on function private.list_conversation_for is
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes for both sides
+  set search_path = ''
 as $$
 declare
   caller_account_id uuid := private.account_id();

@@ -48,7 +48,9 @@ comment on function private.set_message_hidden is
   'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
 
 create function private.hide_message(message public.messages) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- changes other people's messages on an admin's behalf
+  set search_path = ''
 as $$
 begin
   if not private.set_message_hidden(message, true) then

@@ -26,7 +26,9 @@ $$;
 create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells either side
+  set search_path = ''
 as $$
 begin
   if private.may_hear_conversation(participant.conversation_id, participant.identity_id) then
@@ -40,7 +42,9 @@ $$;
 
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells either side
+  set search_path = ''
 as $$
 begin
   perform private.broadcast_to_participant(
@@ -51,7 +55,9 @@ $$;
 create function private.broadcast_messages(
   deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table of Realtime
+  set search_path = ''
 as $$
 begin
   -- One insert of several events costs little more than one realtime.send. The role

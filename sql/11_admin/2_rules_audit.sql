@@ -53,7 +53,7 @@ create function private.audit(
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
   language plpgsql
-  security definer -- writes the audit trail, which nobody may write by themselves
+  security definer -- writes the audit trail, on which nobody has rights
   set search_path = ''
 as $$
 declare

@@ -4,7 +4,9 @@
 -- facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads other people's passkeys
+  set search_path = ''
 as $$
 begin
   return exists (
@@ -14,7 +16,9 @@ end
 $$;
 
 create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a table closed to clients
+  set search_path = ''
 as $$
 declare
   given constant text := nullif(current_setting('facade.proof', true), '');

@@ -73,7 +73,7 @@ revoke all on public.reviews from anon, authenticated;
 grant select (id, author_identity_id, subject_identity_id, property_id, rating, comment, reply,
   created_at, edited_at, replied_at, author_active, hidden_at, listed)
   on public.reviews to authenticated;
-create policy "people see reviews by their acting identity, and of it what is shown"
+create policy "identities see their own reviews, and shown ones of them"
   on public.reviews for select to authenticated
   using (
     author_identity_id = (select private.identity_id())

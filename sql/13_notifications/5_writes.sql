@@ -38,7 +38,9 @@ comment on function private.queue_badge is
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells other accounts, too
+  set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);

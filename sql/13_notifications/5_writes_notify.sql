@@ -273,7 +273,9 @@ comment on function private.may_push is
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes other people's pushes
+  set search_path = ''
 as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
@@ -323,7 +325,9 @@ create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
   chosen public.account_settings, author_id uuid, details jsonb default '{}'
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes other people's pushes
+  set search_path = ''
 as $$
 declare
   due timestamptz := case when at_once then now()

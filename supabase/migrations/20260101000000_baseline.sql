@@ -441,7 +441,9 @@ end
 $$;
 
 create function private.is_reserved_name(name text, of_person boolean) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a setting
+  set search_path = ''
 as $$
 declare
   compared constant text := private.compared_words(name);
@@ -519,7 +521,9 @@ create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
   out remaining integer, out reset integer, out hit timestamptz
 )
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 declare
   recent timestamptz[];
@@ -553,7 +557,9 @@ end
 $$;
 
 create function private.hits_within(rule text, subject text, seconds integer) returns integer
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a table closed to clients
+  set search_path = ''
 as $$
 begin
   return coalesce((
@@ -618,7 +624,9 @@ $$;
 comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   -- This locks each row, or creates it, and changes no existing row.
@@ -633,7 +641,9 @@ $$;
 comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)
@@ -3406,7 +3416,9 @@ create trigger individual_profiles_show_their_name
 -- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- locks an account that may be suspended, too
+  set search_path = ''
 as $$
 begin
   -- The caller's rights are checked afterwards, on the locked row.
@@ -3426,7 +3438,9 @@ comment on function private.lock_caller is
   'Like require_account, but with a shared lock on the account; for writes for the account itself.';
 
 create function private.lock_identity() returns uuid
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- reads sessions of Auth, and locks an account that may be suspended, too
+  set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
@@ -3540,7 +3554,9 @@ comment on function private.lock_auth_user is
   'Locks an Auth user and its sessions. A deletion calls this before it takes any other lock.';
 
 create function private.lock_caller_exclusively() returns uuid
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- locks an account that may be suspended, too
+  set search_path = ''
 as $$
 begin
   perform private.lock_account_exclusively((private.claims() ->> 'sub')::uuid);
@@ -3684,7 +3700,9 @@ comment on function private.refuse_rate is
   'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients, also for an account that may not act
+  set search_path = ''
 as $$
 declare
   account_id text :=
@@ -3720,7 +3738,9 @@ comment on function private.count_action is
   'The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table closed to clients
+  set search_path = ''
 as $$
 begin
   perform private.uncount_hit(rule, private.account_id()::text, hit),
@@ -3745,7 +3765,9 @@ $$;
 comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
-  language sql stable security definer set search_path = ''
+  language sql stable
+  security definer -- reads an account that may be suspended
+  set search_path = ''
 as $$
   select min(rates.max) from private.rates
   where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (
@@ -7124,7 +7146,7 @@ create policy "people see the organisations of their own identities" on public.o
     select identities.id from public.identities
     where identities.account_id = (select private.account_id())
   ));
-create policy "people see listed organisations, and those of their own identities"
+create policy "people see listed organisations, and those of their identities"
   on public.organisations for select to acting
   using (listed or identity_id in (
     select identities.id from public.identities
@@ -17357,7 +17379,9 @@ comment on function private.list_favorite_ids is
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads what a card says of somebody else's listing
+  set search_path = ''
 as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
@@ -18410,7 +18434,9 @@ comment on type private.reading_item is
   'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads tables closed to clients
+  set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -22453,7 +22479,7 @@ $$;
 create function private.document_allowance(
   account_id uuid, identity_id uuid, out allowed integer, out used integer
 )
-  language sql stable security definer set search_path = ''
+  language sql stable set search_path = ''
 as $$
   select counted.allowed, counted.used
   from (
@@ -22472,7 +22498,9 @@ comment on function private.document_allowance is
   'The limit and number of the documents of the identity, or of its account if that has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- changes documents, also for jobs and triggers; its callers chose them
+  set search_path = ''
 as $$
 begin
   update public.documents set discarded_at = now(), name = ''
@@ -22707,7 +22735,9 @@ grant execute on function private.document_json to authenticated;
 -- sql/09_media/3_records_urls.sql
 
 create function private.media_url(bucket text, name text) returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a setting
+  set search_path = ''
 as $$
 begin
   return (
@@ -23479,7 +23509,9 @@ comment on function private.upload_avatar is
   '402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- deletes uploads, which clients may not
+  set search_path = ''
 as $$
 begin
   -- Files without a row are left to the next run of the job that removes them.
@@ -24403,7 +24435,9 @@ comment on function private.may_speak is
   'Whether the caller may send: only to live channels of the acting identity''s conversations.';
 
 create function private.may_hear(topic text, extension text) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- policies call it, so no policy may apply to it
+  set search_path = ''
 as $$
 begin
   return exists (
@@ -25451,7 +25485,9 @@ comment on function private.list_conversation_for is
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes for both sides
+  set search_path = ''
 as $$
 declare
   caller_account_id uuid := private.account_id();
@@ -25598,7 +25634,9 @@ comment on function private.set_message_hidden is
   'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
 
 create function private.hide_message(message public.messages) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- changes other people's messages on an admin's behalf
+  set search_path = ''
 as $$
 begin
   if not private.set_message_hidden(message, true) then
@@ -26213,7 +26251,9 @@ $$;
 create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells either side
+  set search_path = ''
 as $$
 begin
   if private.may_hear_conversation(participant.conversation_id, participant.identity_id) then
@@ -26227,7 +26267,9 @@ $$;
 
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells either side
+  set search_path = ''
 as $$
 begin
   perform private.broadcast_to_participant(
@@ -26238,7 +26280,9 @@ $$;
 create function private.broadcast_messages(
   deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes a table of Realtime
+  set search_path = ''
 as $$
 begin
   -- One insert of several events costs little more than one realtime.send. The role
@@ -27201,7 +27245,7 @@ create function private.audit(
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
   language plpgsql
-  security definer -- writes the audit trail, which nobody may write by themselves
+  security definer -- writes the audit trail, on which nobody has rights
   set search_path = ''
 as $$
 declare
@@ -27650,7 +27694,9 @@ comment on function private.ascii_email is
 -- passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads other people's passkeys
+  set search_path = ''
 as $$
 begin
   return exists (
@@ -27660,7 +27706,9 @@ end
 $$;
 
 create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable
+  security definer -- reads a table closed to clients
+  set search_path = ''
 as $$
 declare
   given constant text := nullif(current_setting('facade.proof', true), '');
@@ -32037,7 +32085,7 @@ revoke all on public.reviews from anon, authenticated;
 grant select (id, author_identity_id, subject_identity_id, property_id, rating, comment, reply,
   created_at, edited_at, replied_at, author_active, hidden_at, listed)
   on public.reviews to authenticated;
-create policy "people see reviews by their acting identity, and of it what is shown"
+create policy "identities see their own reviews, and shown ones of them"
   on public.reviews for select to authenticated
   using (
     author_identity_id = (select private.identity_id())
@@ -33457,7 +33505,9 @@ comment on function private.queue_badge is
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- tells other accounts, too
+  set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);
@@ -33991,7 +34041,9 @@ comment on function private.may_push is
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes other people's pushes
+  set search_path = ''
 as $$
 #variable_conflict use_column -- the target of "on conflict" takes no qualified names
 declare
@@ -34041,7 +34093,9 @@ create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
   chosen public.account_settings, author_id uuid
 ) returns void
-  language plpgsql security definer set search_path = ''
+  language plpgsql
+  security definer -- writes other people's pushes
+  set search_path = ''
 as $$
 declare
   due timestamptz := case when at_once then now()
@@ -37067,11 +37121,13 @@ $$;
 
 -- The owner of the functions that a client can execute becomes acting, or administering if they
 -- require an administrator, so that row-level security binds every statement in them. The functions
--- in the three lists still belong to postgres.
+-- in the lists still belong to postgres (test/whole/doors.test.ts has the reason of each).
 do $$
 declare
   -- Policies call these, so policies must not bind them in turn.
-  of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save,property_exists}';
+  of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
+  -- This says whether there is a listing that its caller may not see.
+  of_hidden constant text[] := '{property_exists}';
   -- These lock or count for an account that may be locked or gone, or say why it, or nobody, may act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
@@ -37085,7 +37141,7 @@ begin
     where pronamespace = 'private'::regnamespace and prosecdef
       and (has_function_privilege('anon', pg_proc.oid, 'execute')
         or has_function_privilege('authenticated', pg_proc.oid, 'execute'))
-      and proname <> all (of_policies || of_any_caller || of_auth)
+      and proname <> all (of_policies || of_hidden || of_any_caller || of_auth)
   loop
     execute format('alter function %s owner to %I', one.signature, one.owner);
   end loop;

@@ -10,7 +10,7 @@ import {
   signUp,
 } from '../support/client.ts'
 import { tables, views } from './matrix-outcomes.ts'
-import { reviewed } from './reviewed-functions.ts'
+import { ofPostgres, reviewed } from './reviewed-functions.ts'
 import { someOf } from './input-requests.ts'
 import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { bulk } from '../support/nightly.ts'
@@ -143,6 +143,26 @@ describe('ISO-04 functions called directly', () => {
     const found = rows.filter(by).map((row) => [row.name, words[by(row)] ?? by(row)])
     expect(Object.fromEntries(found)).toEqual(reviewed)
     expect(new Set(found.map(([name]) => name)).size).toBe(found.length)
+  })
+
+  test('no policy binds the reviewed few of them, at most twenty', async () => {
+    const { rows } = await database().query(
+      `select proname as name from pg_proc
+       where pronamespace in ('private'::regnamespace, 'api'::regnamespace)
+         and prosecdef and proowner = 'postgres'::regrole
+         and (has_function_privilege('anon', pg_proc.oid, 'execute')
+           or has_function_privilege('authenticated', pg_proc.oid, 'execute'))
+       order by 1`,
+    )
+    expect(rows.map(({ name }) => name)).toEqual(Object.keys(ofPostgres).sort())
+    expect(rows.length).toBeLessThanOrEqual(20)
+  })
+
+  test('the name of a policy is whole, as docs/access.md has it', async () => {
+    const { rows } = await database().query(
+      'select polname as name from pg_policy where octet_length(polname) >= 63',
+    )
+    expect(rows).toEqual([])
   })
 
   test('functions for users answer no guest and no suspended account', async () => {

@@ -357,6 +357,26 @@ const reviews: Review[] = [
   ]],
 ]
 
+/** The definers among them that belong to postgres, so that no policy binds them, each with the reason (sql/16_api.sql). */
+export const ofPostgres: Record<string, string> = {
+  account_id: 'policies ask it: says whose token it is',
+  identity_id: 'policies ask it: says as whom that account acts',
+  is_admin: 'policies ask it: whether that account is an administrator',
+  my_conversations: 'policies ask it: the conversations of the acting identity',
+  may_hear: 'policies of Realtime ask it',
+  may_speak: 'policies of Realtime ask it',
+  may_save: 'the policy of favorites asks it: whether a listing may be saved',
+  property_exists: 'says only whether there is a listing, which the caller may not see',
+  caller_refusal: 'says to an account that may not act why',
+  require_open: 'reads a setting, whoever calls',
+  count_action: 'counts for an account that may not act, too',
+  lock_own_account: 'locks an account that may not act, too',
+  lock_identity: 'locks an account that may not act, too, and reads its session of Auth',
+  lock_caller_exclusively: 'locks an account that may not act, too',
+  list_sessions: 'reads sessions of Auth, on which postgres cannot grant rights',
+  end_session: 'deletes sessions of Auth, on which postgres cannot grant rights',
+}
+
 export const reviewed: Record<string, Callers> = Object.fromEntries(
   reviews.flatMap(([by, _why, functions]) => functions.map((name) => [name, by])),
 )
