@@ -5,6 +5,8 @@
 -- acting and administering own nearly all functions that clients and administrators execute
 --          (16_api.sql), so that row-level security binds every statement in them. They own no
 --          table, and no client can become them.
+-- exporting owns in the same way what reads for all identities of an account, not only for the one
+--          that acts (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin
@@ -17,6 +19,9 @@ begin
   if not exists (select from pg_roles where rolname = 'administering') then
     create role administering nologin noinherit;
   end if;
+  if not exists (select from pg_roles where rolname = 'exporting') then
+    create role exporting nologin noinherit;
+  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
@@ -24,7 +29,7 @@ end
 $$;
 
 grant anon, authenticated, backend to facade;
-grant acting, administering to postgres;
+grant acting, administering, exporting to postgres;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';

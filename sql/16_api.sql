@@ -72,7 +72,9 @@ begin
     select pg_proc.oid::regprocedure as signature from pg_proc
     where pronamespace = 'private'::regnamespace and prorettype <> 'trigger'::regtype
   loop
-    execute format('grant execute on function %s to acting, administering', one.signature);
+    execute format('grant execute on function %s to acting, administering, exporting',
+      one.signature);
   end loop;
+  alter function private.exported_identity owner to exporting;
 end
 $$;

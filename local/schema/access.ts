@@ -29,7 +29,7 @@ const grantsQuery = `
   select format('%s.%s', nspname, relname) as table, role, command, columns
   from pg_class
   join pg_namespace on pg_namespace.oid = relnamespace and nspname in ('public', 'private')
-  cross join unnest('{anon,authenticated,acting,administering}'::text[]) as role
+  cross join unnest('{anon,authenticated,acting,administering,exporting}'::text[]) as role
   cross join unnest('{select,insert,update,delete}'::text[]) as command
   cross join lateral (
     select case when not has_table_privilege(role, pg_class.oid, command) then array(
@@ -54,6 +54,7 @@ const people: Record<string, string> = {
   authenticated: 'people',
   acting: 'functions for clients',
   administering: 'functions for administrators',
+  exporting: 'the export',
 }
 
 const expression = (text: string) =>
@@ -104,6 +105,7 @@ export async function accessPage(url: string): Promise<string> {
 
 Row-level security decides by table, from the policies. **Functions for clients** run as the role \`acting\` and **functions for
 administrators** as \`administering\`; the policies bind both, so that a function that forgets whose row it asks for finds nothing.
+**The export** runs as \`exporting\`: it has the rows of all identities of the account.
 Studio, jobs and the functions that are postgres' own bypass them.
 
 Functions that a client can execute and the policies bind: ${bound}.

@@ -8,9 +8,10 @@ revoke all on schema private, api from public;
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
-grant usage, create on schema private to acting, administering;
+grant usage, create on schema private to acting, administering, exporting;
 grant usage on schema api to anon, authenticated, service_role;
-grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
+grant usage on schema public to anon, authenticated, service_role, backend, acting,
+  administering, exporting;
 
 -- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
 create domain private.kwd as numeric

@@ -43,9 +43,61 @@ begin
 end
 $$;
 
+create function private.own_identities() returns uuid[]
+  language plpgsql stable
+  security definer -- policies call it, so no policy may apply to it
+  set search_path = ''
+as $$
+begin
+  return array(
+    select identities.id from public.identities
+    where identities.account_id = private.account_id()
+  );
+end
+$$;
+
+do $$
+declare
+  own constant text := 'any ((select private.own_identities())::uuid[])';
+  one record;
+begin
+  for one in
+    select * from (values
+      ('public.organisations', 'identity_id = %1$s'),
+      ('public.properties', 'owner_identity_id = %1$s'),
+      ('public.price_history', 'exists (
+        select from public.properties where properties.id = price_history.property_id)'),
+      ('public.leads', 'owner_identity_id = %1$s or identity_id = %1$s'),
+      ('public.favorites', 'identity_id = %1$s'),
+      ('private.property_views', 'identity_id = %1$s'),
+      ('public.media', 'identity_id = %1$s'),
+      ('public.documents', 'identity_id = %1$s'),
+      ('public.participants', 'identity_id = %1$s'),
+      ('public.plans', 'true'),
+      ('public.subscriptions', 'identity_id = %1$s'),
+      ('public.invoices', 'identity_id = %1$s'),
+      ('public.receipts', 'exists (
+        select from public.invoices where invoices.id = receipts.invoice_id)'),
+      ('public.wallets', 'identity_id = %1$s'),
+      ('public.wallet_entries', 'exists (
+        select from public.wallets where wallets.id = wallet_entries.wallet_id)'),
+      ('public.wallet_transfers', 'exists (
+        select from public.wallet_entries where wallet_entries.transfer_id = wallet_transfers.id)'),
+      ('public.reviews', 'author_identity_id = %1$s or subject_identity_id = %1$s'),
+      ('public.featured_credits', 'identity_id = %1$s'),
+      ('public.reports', 'reported_identity_id = %1$s')
+    ) as listed (place, condition)
+  loop
+    execute format('create policy "exports have what all identities of the account have" on %s '
+      'for select to exporting using (%s)', one.place, format(one.condition, own));
+    execute format('grant select on %s to exporting', one.place);
+  end loop;
+end
+$$;
+
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads the identity's rows in tables closed to clients
+  security definer -- as exporting
   set search_path = ''
 as $$
 begin

@@ -20,6 +20,8 @@ set check_function_bodies = off;
 -- acting and administering own nearly all functions that clients and administrators execute
 --          (16_api.sql), so that row-level security binds every statement in them. They own no
 --          table, and no client can become them.
+-- exporting owns in the same way what reads for all identities of an account, not only for the one
+--          that acts (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin
@@ -32,6 +34,9 @@ begin
   if not exists (select from pg_roles where rolname = 'administering') then
     create role administering nologin noinherit;
   end if;
+  if not exists (select from pg_roles where rolname = 'exporting') then
+    create role exporting nologin noinherit;
+  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
@@ -39,7 +44,7 @@ end
 $$;
 
 grant anon, authenticated, backend to facade;
-grant acting, administering to postgres;
+grant acting, administering, exporting to postgres;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';
@@ -64,9 +69,10 @@ revoke all on schema private, api from public;
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 -- A role can become the owner of a function only if it may create objects in the schema.
-grant usage, create on schema private to acting, administering;
+grant usage, create on schema private to acting, administering, exporting;
 grant usage on schema api to anon, authenticated, service_role;
-grant usage on schema public to anon, authenticated, service_role, backend, acting, administering;
+grant usage on schema public to anon, authenticated, service_role, backend, acting,
+  administering, exporting;
 
 -- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
 create domain private.kwd as numeric
@@ -35909,9 +35915,61 @@ begin
 end
 $$;
 
+create function private.own_identities() returns uuid[]
+  language plpgsql stable
+  security definer -- policies call it, so no policy may apply to it
+  set search_path = ''
+as $$
+begin
+  return array(
+    select identities.id from public.identities
+    where identities.account_id = private.account_id()
+  );
+end
+$$;
+
+do $$
+declare
+  own constant text := 'any ((select private.own_identities())::uuid[])';
+  one record;
+begin
+  for one in
+    select * from (values
+      ('public.organisations', 'identity_id = %1$s'),
+      ('public.properties', 'owner_identity_id = %1$s'),
+      ('public.price_history', 'exists (
+        select from public.properties where properties.id = price_history.property_id)'),
+      ('public.leads', 'owner_identity_id = %1$s or identity_id = %1$s'),
+      ('public.favorites', 'identity_id = %1$s'),
+      ('private.property_views', 'identity_id = %1$s'),
+      ('public.media', 'identity_id = %1$s'),
+      ('public.documents', 'identity_id = %1$s'),
+      ('public.participants', 'identity_id = %1$s'),
+      ('public.plans', 'true'),
+      ('public.subscriptions', 'identity_id = %1$s'),
+      ('public.invoices', 'identity_id = %1$s'),
+      ('public.receipts', 'exists (
+        select from public.invoices where invoices.id = receipts.invoice_id)'),
+      ('public.wallets', 'identity_id = %1$s'),
+      ('public.wallet_entries', 'exists (
+        select from public.wallets where wallets.id = wallet_entries.wallet_id)'),
+      ('public.wallet_transfers', 'exists (
+        select from public.wallet_entries where wallet_entries.transfer_id = wallet_transfers.id)'),
+      ('public.reviews', 'author_identity_id = %1$s or subject_identity_id = %1$s'),
+      ('public.featured_credits', 'identity_id = %1$s'),
+      ('public.reports', 'reported_identity_id = %1$s')
+    ) as listed (place, condition)
+  loop
+    execute format('create policy "exports have what all identities of the account have" on %s '
+      'for select to exporting using (%s)', one.place, format(one.condition, own));
+    execute format('grant select on %s to exporting', one.place);
+  end loop;
+end
+$$;
+
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads the identity's rows in tables closed to clients
+  security definer -- as exporting
   set search_path = ''
 as $$
 begin
@@ -37149,8 +37207,10 @@ begin
     select pg_proc.oid::regprocedure as signature from pg_proc
     where pronamespace = 'private'::regnamespace and prorettype <> 'trigger'::regtype
   loop
-    execute format('grant execute on function %s to acting, administering', one.signature);
+    execute format('grant execute on function %s to acting, administering, exporting',
+      one.signature);
   end loop;
+  alter function private.exported_identity owner to exporting;
 end
 $$;
 

@@ -49,6 +49,14 @@ export async function prepare(client: pg.PoolClient, people: People) {
   await client.query(`select set_config('facade.proof', '01', true),
     set_config('facade.provider', '{"provider":"sandbox","mode":"test"}', true)`)
 
+  // The planted blocks may be between these people.
+  await client.query('delete from public.blocks where account_id = any ($1)', [
+    [owner.id, stranger.id, administrator.id],
+  ])
+  await client.query(
+    'insert into public.blocks (account_id, identity_id, blocked_account_id) values ($1, $2, $3)',
+    [owner.id, administrator.identityId, administrator.id],
+  )
   const offered = await insertListing(officeId, { owner_type: 'office' }, client)
   const paused = await insertListing(
     owner.identityId,

@@ -5,7 +5,6 @@ export const refusals: Record<string, [code: string, why: string]> = {
   'private.require_admin_without_passkey': ['passkey_required', 'refuses who has a passkey'],
 }
 
-const ofExport = 'postgres reads for all identities of the account, not only the acting one'
 const ofAdministrators = 'administrators see everybody'
 
 /** The conditions without which a function shows or changes more, each with the reason why that is allowed. */
@@ -18,17 +17,6 @@ export const survivors: Record<string, string> = {
     'takes the closing of other identities of the same account back, too',
   'end_session: sessions.user_id = caller_id (2)': 'postgres deletes from a table of Auth',
   'exported_providers: identities.user_id = account_id': 'postgres reads a table of Auth',
-  'exported_identity: documents.identity_id = identity.id': ofExport,
-  'exported_identity: favorites.identity_id = identity.id': ofExport,
-  'exported_identity: invoices.identity_id = identity.id': ofExport,
-  'exported_identity: leads.identity_id = identity.id': ofExport,
-  'exported_identity: leads.owner_identity_id = identity.id': ofExport,
-  'exported_identity: media.identity_id = identity.id': ofExport,
-  'exported_identity: properties.owner_identity_id = identity.id': ofExport,
-  'exported_identity: properties.owner_identity_id = identity.id (3)': ofExport,
-  'exported_identity: property_views.identity_id = identity.id': ofExport,
-  'exported_identity: reviews.author_identity_id = identity.id': ofExport,
-  'exported_identity: reviews.subject_identity_id = identity.id': ofExport,
   'feed_offices: identities.id = any (office_ids)': 'shows other offices that are listed',
   'get_identity: identities.id = get_identity.identity_id':
     'shows another identity of the same account',
@@ -67,6 +55,8 @@ export const survivors: Record<string, string> = {
     'asks about another account how to tell the owner, which does not',
   'my_conversations: participants.identity_id = private.identity_id()':
     'is what the policies ask, so none binds it',
+  'offered_contact: identities.id = property.owner_identity_id':
+    'asks of another account whether the caller is blocked',
   'reply_to_review: reviews.subject_identity_id = subject_id':
     'lets the author of a review answer it, in a row of theirs',
   'require_advertiser: identities.id = require_advertiser.identity_id':
@@ -93,6 +83,7 @@ export const byChance = new Set([
   'list_advertiser_listings: properties.owner_identity_id = identity.id',
   'lock_account_exclusively: accounts.id = lock_account_exclusively.account_id',
   'lock_identity_to_decide: identities.id = lock_identity_to_decide.identity_id (2)',
+  'offered_contact: identities.id = property.owner_identity_id',
   'require_advertiser: identities.id = require_advertiser.identity_id',
   'switch_identity: identities.id = switch_identity.identity_id',
 ])
