@@ -498,8 +498,13 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service.
-    and name !~ '[✓✔☑✅√⍻🗸🗹🛡⛨🔰📛🏅🎖🥇🥈🥉🏵⭐🌟★✪✯⍟]'
+    -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
+    -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
+    -- like a check mark. A cross says no, and stars of religions say something else.
+    and name !~ (
+      '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
+      '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'
+      '🎖🏅🏆🥇🥈🥉🏵🏶🎀🎗⛨🛡🔰📛👑]')
     and not private.is_reserved_name(name, of_person);
 end
 $$;
@@ -798,7 +803,7 @@ comment on function private.refuse_value is 'Refuses a value that does not fit, 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable
   return coalesce(nullif(or_null.value, '""'), 'null');
-comment on function private.or_null is 'The value of a field that null clears: "" is null, too.';
+comment on function private.or_null is 'The value of a field that null clears; "" counts as null.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -813,7 +818,7 @@ begin
 end
 $$;
 comment on function private.given_fields is
-  'The fields that a caller gives: null is an absent field unless it clears one.';
+  'The fields that a caller gives; null counts as absent unless it clears the field.';
 
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
@@ -864,8 +869,9 @@ create function private.name_order(name text) returns text
   language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
-  'What names sort by, in collation C: their plain letters, whose code points are in the order of the '
-  'alphabet. Code points of the name itself, and many collations, have آ, أ, إ and ا apart.';
+  'The key by which names are sorted, in collation C: their plain letters, whose code points are '
+  'in alphabetical order. By the code points of the name itself, and in many collations, آ, أ, إ '
+  'and ا are apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -891,8 +897,8 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has more than blanks and marks, such as diacritics, tatweel and what nobody sees. '
-  'Otherwise it is none; one of other signs alone matches nothing.';
+  'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
+  'it counts as no query; one of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -996,14 +1002,14 @@ create function private.beginning(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- Of two characters the second belongs to the first: a mark, a joiner, a skin tone, a tag of a
-  -- flag or part of a syllable in Hangul, Thai or Lao; or whatever follows a joiner, a virama, a
+  -- The second of two characters belongs to the first if it is a mark, a joiner, a skin tone, a tag
+  -- of a flag or part of a syllable in Hangul, Thai or Lao, or if it follows a joiner, a virama, a
   -- sign before numbers or a carriage return.
   joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
     '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
     '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
     '\u200D\uA9C0\uAAF6]';
-  -- The second letter of a flag: the letters before it are an odd number.
+  -- The second letter of a flag: an odd number of flag letters stands before it.
   half_flag constant text :=
     '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
   size integer := most;
@@ -1021,7 +1027,7 @@ end
 $$;
 comment on function private.beginning is
   'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
-  'flag, family or letter with marks is cut. Only a grapheme of more than 40 characters is.';
+  'flag, family or letter with marks is cut, except a grapheme of more than 40 characters.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -1123,8 +1129,8 @@ create function private.visible(value text) returns text
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
 comment on function private.visible is
-  'A text without the marks that nobody sees: zero-width blanks, soft hyphens, direction marks and '
-  'variation selectors. Phones put them around what is copied.';
+  'A text without invisible marks: zero-width spaces, soft hyphens, direction marks and variation '
+  'selectors. Phones add them to copied text.';
 
 create function private.visible_line(value text, most integer, path text) returns text
   language sql immutable parallel safe
@@ -1159,13 +1165,13 @@ create function private.bare_phone(typed text) returns text
   return regexp_replace(
     regexp_replace(typed, '[][ ().\u2010-\u2015\u2212-]', '', 'g'), '^00(?=965)', '+');
 comment on function private.bare_phone is
-  'A phone without what only separates its digits, and with + for 00.';
+  'A phone number without separators, and with + instead of 00.';
 
 create function private.mobile_prefixes() returns text
   language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
-  'What Kuwaiti mobiles begin with. identifiers.ts has the same (docs/deploy.md).';
+  'The prefixes of Kuwaiti mobile numbers. identifiers.ts has the same (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql immutable set search_path = ''
@@ -1509,7 +1515,7 @@ as $$
   with due as (
     select alarms.id from private.alarms
     where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
-      -- Whoever is told of that one by the receiver has a receiver that works again.
+      -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
@@ -1524,7 +1530,7 @@ as $$
   )
   select coalesce(json_agg(json_build_object(
     'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
-    -- The name is the administrator's, for the notification of the others.
+    -- The administrator's name is only for the notification of the other admins.
     'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
     'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
   from taken
@@ -1914,8 +1920,8 @@ begin
 end
 $$;
 comment on function private.require_open is
-  'Raises 503 maintenance while the setting has a text, except for administrators. The facade asks '
-  'it before each call of a person; past it, every counted act does.';
+  'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
+  'calls it before each call of a person; calls past the facade reach it in every counted act.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
@@ -2548,7 +2554,7 @@ comment on table private.announced_sign_ins is
   'password hash under another key only while there is a row. A provider''s row allows one token. '
   'Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.topic is
-  'Of a repeated sign-in: the topic that the account must still have.';
+  'The topic that the account must still have if the sign-in is a repetition.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
@@ -2735,7 +2741,7 @@ begin
 end
 $$;
 comment on function private.stop_identity is
-  'Notes since when an administrator''s act keeps an identity from acting.';
+  'Records since when an administrator''s act has kept an identity from acting.';
 
 create trigger identities_tell_since_when
   before update of status on public.identities
@@ -2758,7 +2764,7 @@ begin
 end
 $$;
 comment on function private.stop_identities is
-  'Notes since when an administrator''s act keeps the identities of an account from acting.';
+  'Records since when an administrator''s act has kept the identities of an account from acting.';
 
 create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
@@ -2897,7 +2903,8 @@ create function private.keep_banned_contacts() returns trigger
 as $$
 begin
   if new.status = 'banned' then
-    -- Whoever registers with somebody else's email must not have it banned, so it has to be proven.
+    -- Only proven contacts are banned. Otherwise somebody could register with another person's
+    -- email and get it banned.
     insert into private.banned_contacts (account_id, value)
     select new.id, contact.value
     from unnest(array[new.phone, private.proven_contact(new, 'email')]) as contact (value)
@@ -3311,6 +3318,10 @@ as $$
 begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
+  elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
+    -- Another status would cancel what the owner asked for, and leave nothing that says so.
+    perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
+      'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
     perform private.refuse_by_hand(
       'A person''s own identity has no licence to be seen: it is active or suspended.');
@@ -3674,7 +3685,7 @@ create trigger accounts_take_what_follows
     and (old.status in ('suspended', 'banned')
       or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
-    or private.is_proven(old) <> private.is_proven(new) -- its reviews count, or no longer
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews begin or cease to count
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
@@ -3718,7 +3729,7 @@ declare
   logged record;
   rate text;
 begin
-  -- Every write of a person is counted, past the facade, too.
+  -- Writes that bypass the facade are counted too, so maintenance is checked here.
   perform private.require_open();
   if account_id is null then
     perform private.require_account();
@@ -4380,7 +4391,8 @@ declare
   attempt uuid;
   account uuid;
 begin
-  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+  -- for all other purposes the facade has called require_open as the caller
+  if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
@@ -4546,7 +4558,8 @@ declare
   counted record;
   code private.codes;
 begin
-  if purpose in ('register', 'reset') then -- before the others the facade asks as their caller
+  -- for all other purposes the facade has called require_open as the caller
+  if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
@@ -4938,13 +4951,14 @@ begin
 end
 $$;
 comment on function private.stored_answer is
-  'The stored answer, or null after claiming the key, which private.has_claimed_key then says.';
+  'The stored answer, or null after claiming the key; private.has_claimed_key is true then.';
 
 create function private.has_claimed_key() returns boolean
   language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
-  'Whether the call came with an Idempotency-Key: it is meant, even where it looks like a repetition.';
+  'Whether the call came with a new Idempotency-Key: then it is intended, even if it looks like a '
+  'repetition.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql security definer set search_path = ''
@@ -5062,7 +5076,7 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  -- Null clears the quiet hours; anywhere else it is an absent field.
+  -- Null clears the quiet hours; for other settings it counts as absent.
   fields := jsonb_strip_nulls(fields) || case fields -> 'quietHours' when 'null'
     then '{"quietHours":null}' else '{}' end::jsonb;
   select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
@@ -5420,7 +5434,8 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- Its devices, which go with the sessions, are locked after what depends on the proof.
+    -- Its devices, which are deleted with the sessions, are locked after the rows that depend on
+    -- the proof.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id
@@ -5592,7 +5607,7 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, is taken for the same person''s, and nobody is notified of it.';
+  'the same address and client, counts as by the same person, and nobody is notified of it.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -6962,7 +6977,7 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with it, the year begins anew.
+    -- If an earlier account was banned with it, the year begins again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash
@@ -7227,8 +7242,8 @@ begin
 end
 $$;
 comment on function private.office_phone is
-  'A typed number of a page with country code: eight digits, or seven that begin with 18; '
-  'unchanged if it is none. identifiers.ts has the same.';
+  'A phone number as typed for a page, with the country code: eight digits, or seven that begin '
+  'with 18; any other text is unchanged. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
@@ -7255,10 +7270,11 @@ begin
       case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
-    -- Credentials before an @ can pose as another host, and direction marks reverse the text.
+    -- Credentials before an @ can pose as another host, and hidden marks reverse the text or make it
+    -- look like another address.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
-      or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
-      then 'invalid' end),
+      or organisation.website ~* '^https://[^/?#]*@'
+      or organisation.website <> private.visible(organisation.website) then 'invalid' end),
     ('aboutAr', null, 4000, case when char_length(organisation.about_ar) > 4000 then 'too_long'
       when not private.is_clean(concat_ws(' ', organisation.about_ar,
         organisation.address_ar, organisation.working_hours)) then 'invalid' end),
@@ -7420,18 +7436,6 @@ $$;
 comment on function private.changes_to_verify is
   'What an admin has to see before the page (before) becomes organisation; null if nothing.';
 
-create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
-  language plpgsql set search_path = ''
-as $$
-begin
-  if given = 'null' then
-    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
-    return null;
-  end if;
-  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
-end
-$$;
-
 -- sql/04_organisations/2_rules_states.sql
 
 create function private.holds_licence(identity_status text) returns boolean
@@ -7513,8 +7517,49 @@ begin
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. For 7 days it has not if a later date waits that was sent with '
-  'its paper in time.';
+  'Whether the licence has expired. If a later date was sent with its paper in time and awaits a '
+  'decision, the licence counts as valid for 7 more days.';
+
+create function private.status_after(identity public.identities, status text) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if status = 'active' and identity.status = 'suspended' and exists (
+    select from public.organisations
+    where organisations.identity_id = identity.id and not organisations.verified
+  ) then
+    return 'pending_verification';
+  end if;
+  return status;
+end
+$$;
+comment on function private.status_after is
+  'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
+
+create function private.keep_unverified() returns trigger
+  language plpgsql
+  security definer -- reads organisations, whichever role changes a status
+  set search_path = ''
+as $$
+begin
+  new.status := private.status_after(old, new.status);
+  if new.status <> 'active' then
+    new.pending_changes := null; -- as private.apply_identity_state does
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_unverified is
+  'Lets a company or office that is not verified wait for it after a suspension.';
+
+create trigger identities_abide_by_their_verification
+  before update of status on public.identities
+  for each row when (
+    old.status = 'suspended' and new.status = 'active' and new.type <> 'individual'
+  )
+  execute function private.keep_unverified();
+comment on trigger identities_abide_by_their_verification on public.identities is
+  'Runs before identities_active_need_a_licence and what locks and tells, which read the status.';
 
 create function private.check_licence() returns trigger
   language plpgsql
@@ -7574,9 +7619,10 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified. Its
+      -- owner, who takes a closing back, verifies nothing.
       verified = case new.status
-        when 'active' then true
+        when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
         when 'rejected' then false
         else organisations.verified
@@ -8001,10 +8047,10 @@ begin
       perform private.check_waiting_identities(caller_id);
     end if;
     if changes is distinct from changed.pending_changes then
-      changed.status_reason := null; -- that of an earlier change that was refused
+      changed.status_reason := null; -- the old reason was about an earlier change
     end if;
     changed.pending_changes := changes;
-    -- What was verified stays; an earlier end of the licence needs no verification.
+    -- Verified values stay; an earlier end of the licence needs no verification.
     organisation.name_ar := before.name_ar;
     organisation.name_en := before.name_en;
     organisation.licence_no := before.licence_no;
@@ -8014,12 +8060,7 @@ begin
     perform private.check_waiting_identities(caller_id);
     changed.status := 'pending_verification';
   end if;
-  if fields ? 'logoMediaId' then
-    organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
-  end if;
-  if fields ? 'coverMediaId' then
-    organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
-  end if;
+  organisation := private.with_pictures(organisation, fields);
   -- Dependents are locked before the page. The page is written before the state, because the check
   -- of the state reads it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
@@ -8049,9 +8090,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. Changed names, a changed licence number and a later licence date of '
-  'a verified one wait beside the page (pending_changes) until an admin decides; the old ones sent '
-  'again take them back. An earlier licence date holds at once.';
+  'Changes a company or office. Changed names, a changed licence number and a later licence date '
+  'of a verified one wait beside the page (pending_changes) until an admin decides; sending the '
+  'old ones again withdraws them. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -8444,7 +8485,7 @@ create table public.invoice_lines (
 comment on table public.invoice_lines is
   'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
 comment on column public.invoice_lines.terms is
-  'What a plan is sold for and gives (private.plan_terms), whenever the invoice is paid.';
+  'What the plan costs and includes (private.plan_terms), whenever the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -8651,7 +8692,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
-  asked boolean not null default true,
+  requested_here boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
@@ -8672,7 +8713,7 @@ comment on column public.refunds.state is
 comment on column public.refunds.admin_id is
   'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
   'provider caused it.';
-comment on column public.refunds.asked is
+comment on column public.refunds.requested_here is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
 comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
@@ -8767,7 +8808,8 @@ comment on column public.wallet_payouts.id is 'Also the id of the refund, if the
 comment on column public.wallet_payouts.state is
   'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
 comment on column public.wallet_payouts.identity_id is
-  'Whose wallet a lifted ban returns it to; null for a part that the provider paid back.';
+  'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
+  'back.';
 comment on column public.wallet_payouts.not_before is
   'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
   'may still be charged back.';
@@ -8868,9 +8910,10 @@ comment on table public.subscription_intervals is
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
 comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
 comment on column public.subscription_intervals.value is
-  'The part of its invoice''s total (of a gift: of its plan''s price) that went over to this plan '
-  'at the last change; a refund takes its share of it. Null before a change.';
-comment on column public.subscription_intervals.seconds is 'The time that the value became.';
+  'The part of its invoice''s total (for a gift, of its plan''s price) that was carried over to '
+  'this plan at the last change; a refund takes its share of it. Null before a change.';
+comment on column public.subscription_intervals.seconds is
+  'The length of time, in seconds, that the value was worth in this plan.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -9274,7 +9317,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether an administrator''s act ends the plan: a ban, or anything that has lasted 180 days.';
+  'Whether an administrator''s act ends the plan: a ban, or any other one that has lasted 180 '
+  'days.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -9290,7 +9334,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- the next one counts from the end of the active one on
+  order by subscriptions.status -- active comes first: the next one counts from its end
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -9309,8 +9353,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan is another that is dearer by the day or has more of any quota. Any other waits for '
-  'the end.';
+  'Whether a plan begins at once: it is a different one that costs more per day or has more of '
+  'any quota. Any other waits for the end of the current one.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -9325,8 +9369,8 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan is now dearer by the day, or gives less of anything, than with the terms at which '
-  'it was bought, so that it is not renewed by itself.';
+  'Whether a plan now costs more per day, or gives less of anything, than with the terms at which '
+  'it was bought. Then it is not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -10458,8 +10502,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. One that is neither dearer '
-  'by the day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. One that neither costs '
+  'more per day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -11033,7 +11077,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Returns to the wallets of an account that is not banned any more what was not paid meanwhile.';
+  'Once an account is no longer banned, returns to its wallets what has not been paid out.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql
@@ -11142,7 +11186,7 @@ declare
   made uuid;
 begin
   insert into public.refunds (
-    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+    invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)
   values (payment.invoice_id, payment.id, 'source', (answer ->> 'amount')::numeric,
     'made at the provider', false, answer ->> 'refundRef')
   returning id into made;
@@ -11559,7 +11603,7 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
   -- No money is held for a refund that was not requested here or was rejected before.
-  is_held := refund.asked and refund.state = 'requested';
+  is_held := refund.requested_here and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case
@@ -11741,8 +11785,8 @@ begin
 end
 $$;
 comment on function private.settle_plan is
-  'Ends what is over, and puts the next plan behind the active one, which renews no more, or begins '
-  'it where none is active.';
+  'Ends plans whose time is over. The next plan moves to the end of the active one, which is no '
+  'longer renewed, or begins if none is active.';
 
 create function private.intervals_left(subscription public.subscriptions)
   returns table (id bigint, lasts bigint, remaining numeric)
@@ -11773,7 +11817,8 @@ create function private.carry_over(
 as $$
 declare
   old_plan public.plans;
-  most constant bigint := 36525 * bigint '86400'; -- a hundred years stay in the calendar
+  -- a hundred years, so that dates stay in the calendar
+  most constant bigint := 36525 * bigint '86400';
 begin
   select sold.* into old_plan
   from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
@@ -11792,7 +11837,7 @@ begin
   with counted as (
     select intervals.*, coalesce(own.value, invoices.total, old_plan.price) as value,
       coalesce(invoices.total, 1) as total,
-      coalesce(invoices.total - invoices.refunded, 1) as kept
+      coalesce(invoices.total - invoices.refunded, 1) as unrefunded
     from private.intervals_left(old) as intervals
     join public.subscription_intervals as own on own.id = intervals.id
     left join public.invoices on invoices.id = own.invoice_id
@@ -11802,7 +11847,7 @@ begin
     set subscription_id = carry_over.subscription_id,
         value = div(1000 * counted.value * counted.remaining, counted.lasts) / 1000,
         seconds = least(most, div(
-          counted.value * counted.kept * counted.remaining * 86400 * plan.interval_days,
+          counted.value * counted.unrefunded * counted.remaining * 86400 * plan.interval_days,
           counted.total * counted.lasts * greatest(plan.price, 0.001)))
     from counted where counted.id = own.id
     returning own.seconds
@@ -11814,7 +11859,7 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'What is left of each interval goes over to another plan as time, by what is left of its value.';
+  'Converts what is left of each interval into time of another plan, by its remaining value.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -11862,7 +11907,7 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- It came in between; the repeated call is refused, or pays into the wallet.
+      -- Another plan was bought meanwhile; the repeated call is refused, or pays into the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -11881,8 +11926,8 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan with the same terms, begins a better plan at once, or puts any other, and '
-  'the same with other terms, behind the current one.';
+  'Extends the same plan with the same terms and begins a better plan at once. Any other, or the '
+  'same with other terms, follows the current one.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -11900,7 +11945,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where (
       subscriptions.id = end_subscription.subscription_id
-      -- What is paid in advance does not begin for who loses the plan.
+      -- A plan that was paid in advance does not begin if the owner loses the plan.
       or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
         and private.loses_plan(owner_id)
     )
@@ -11939,7 +11984,7 @@ begin
   update public.subscription_intervals set taken_back_at = now()
   where subscription_intervals.id = own.id;
   if rest is null or rest = interval '0' then
-    return; -- it is over, or its plan has ended
+    return; -- the interval is over, or its plan has ended
   elsif subscription.ends_at - rest
     <= greatest(private.plan_clock(subscription.identity_id), subscription.starts_at) then
     perform private.end_subscription(subscription.id, 'refunded');
@@ -12287,13 +12332,13 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Says that a plan ends, or, where it was to be renewed, that it will not be.';
+  'Notifies the owner that a plan ends or, if it was to be renewed, that it will not be.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    with due as materialized ( -- few, so that the functions below are called for few
+    with due as materialized ( -- few rows, so that the functions below are called rarely
       select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -12318,9 +12363,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: notifies owners who are in order seven days before a plan ends, and issues a renewal''s '
-  'invoice if needed. If a renewal would be worse, it says so then and stops the renewal; 30 days '
-  'before, if the plan is not sold any more.';
+  'Job: seven days before a plan ends, notifies its owner, if in order, and issues a renewal''s '
+  'invoice if needed. If a renewal would be worse, it says so instead and stops the renewal; if '
+  'the plan is no longer sold, it does so 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12724,14 +12769,17 @@ comment on column public.properties.pause_reason is
   'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
   'the owner paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. Who saved it was told that, '
-  'and is told when it is active again.';
+  'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
+  'told, and are told when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
-comment on column public.properties.owner_type is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_verified is 'Copied from the owner by triggers.';
-comment on column public.properties.owner_active is 'Whether the owner may act; a copied value.';
+comment on column public.properties.owner_type is
+  'A copy of the owner''s type, set by triggers and when the listing is moved.';
+comment on column public.properties.owner_verified is
+  'A copy of whether the owner is verified, set by triggers and when the listing is moved.';
+comment on column public.properties.owner_active is
+  'A copy of whether the owner may act, set by triggers and when the listing is moved.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
@@ -12978,7 +13026,7 @@ comment on table private.suspensions is
 comment on column private.suspensions.property_id is
   'The listing; it may be gone, because its row is deleted earlier.';
 comment on column private.suspensions.listing is
-  'What listings are compared by (private.compared_fields).';
+  'The values by which listings are compared (private.compared_fields).';
 comment on column private.suspensions.pictures is 'The hashes of its pictures.';
 comment on column private.suspensions.ended_at is
   'When it was restored or deleted; null while it is suspended.';
@@ -12995,8 +13043,8 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of listings of which one repeats the other, each pair once and each copy with the first. '
-  'Deleted with the listing.';
+  'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
+  'paired with the first only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The one that was published later.';
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';
@@ -13289,8 +13337,8 @@ create function private.is_fall(before numeric, price numeric) returns boolean
   language sql immutable
   return coalesce(price between before * 0.5 and before * 0.99, false);
 comment on function private.is_fall is
-  'Whether a price is 1 to 50 percent below another. Less is nothing to tell people of, and more '
-  'is taken for a mistake.';
+  'Whether a price is 1 to 50 percent below another. A smaller fall is not worth a notification, '
+  'and a larger one is taken for a mistake.';
 
 create function private.price_fell_from(property public.properties) returns numeric
   language plpgsql stable
@@ -13307,8 +13355,8 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present one; null if the present one is no fall from '
-  'it. So a price that rises and falls back has not fallen.';
+  'The lowest price of the 30 days before the present one, if the present one is a fall from it; '
+  'otherwise null. So a price that rises and returns has not fallen.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
@@ -13512,12 +13560,12 @@ comment on function private.column_of is 'Returns title_ar for titleAr.';
 create function private.property_columns(use text default null) returns text[]
   language sql stable set search_path = ''
 as $$
-  select array_agg(columns.name order by field.ordinality, columns.place)
+  select array_agg(columns.name order by field.ordinality, columns.index)
   from private.property_fields() with ordinality as field
   cross join lateral unnest(
     case field.form when 'location' then array['lat', 'lng', 'location_precision']
       else array[private.column_of(field.name)] end
-  ) with ordinality as columns (name, place)
+  ) with ordinality as columns (name, index)
   where property_columns.use is null or property_columns.use = any (field.uses)
 $$;
 
@@ -13777,8 +13825,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. That of the precision area says nothing about the true one, and '
-  'is that of a listing without one, too.';
+  'Sets the point that others see. For the precision area, or without a pin, it is the area''s '
+  'point and reveals nothing about the true one.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -13919,7 +13967,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin block and building are shown as with an exact one.
+    -- Without a pin, block and building are shown as with an exact one.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(
@@ -13929,8 +13977,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'What of a change shows less and holds at once, also under review: emptied fields and a coarser '
-  'place.';
+  'The part of a change that shows less, and so applies at once even under review: emptied fields '
+  'and a coarser location.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
@@ -14059,8 +14107,8 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and no '
-  'admin has decided about the two. Notes the pair, which an approval decides.';
+  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and '
+  'no admin has decided about the two. Stores the pair, which an approval decides.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''
@@ -14160,7 +14208,7 @@ begin
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
-      -- One that was active before it had to wait for its approval keeps its time.
+      -- A listing that was active before it went to review keeps its time.
       and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
@@ -14207,7 +14255,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause; while the owner is stopped, the end of that adds it.
+    -- The end of a pause adds the whole pause. While an administrator's act stops the owner, the
+    -- end of that act adds it.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',
@@ -14358,8 +14407,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line or text as typed, in NFC, a name in NFKC; or its problem, which is asked of the NFKC '
-  'form, such as a character in a line that hides or reverses text.';
+  'A line or text as typed, in NFC, or a name in NFKC; otherwise its problem, such as a character '
+  'that hides or reverses text. The NFKC form is checked.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -15809,11 +15858,11 @@ end
 $body$
     $function$,
     (
-      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by place)
+      select string_agg(format('%1$I = property.%1$I', saved), E',\n      ' order by index)
       from unnest(array[
         'status', 'status_reason', 'suspended_from', 'version', 'published_at', 'confirmed_at',
         'expires_at', 'paused_at', 'closed_at', 'deleted_at', 'pending_changes'
-      ] || private.property_columns()) with ordinality as columns (saved, place)
+      ] || private.property_columns()) with ordinality as columns (saved, index)
     ));
 end
 $$;
@@ -16198,8 +16247,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity the owner of all these listings, or of none. Whose they are is asked in '
-  'private.move_properties, where row-level security asks too.';
+  'Makes an active identity of the same account the owner of all these listings, or of none. '
+  'private.move_properties checks whose they are.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -16685,7 +16734,7 @@ begin
 end
 $$;
 comment on function private.check_auctions_of_owner is
-  'Refuses an earlier end of a licence that a live auction, and a day after it, needs.';
+  'Refuses to end a licence before, or within a day after, a live auction of its owner.';
 
 create trigger organisations_licence_lasts_for_auctions
   before update of licence_expires_on on public.organisations
@@ -16751,7 +16800,8 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      back := back + (property.status = 'active')::integer; -- or it waits for its approval
+      -- a listing that awaits approval is not counted
+      back := back + (property.status = 'active')::integer;
     exception
       when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
     end;
@@ -16882,7 +16932,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_suspension is 'Keeps in private.suspensions what was suspended.';
+comment on function private.on_suspension is 'Stores a suspended listing in private.suspensions.';
 create trigger properties_are_known_when_suspended
   after update of status on public.properties
   for each row when (new.status <> old.status and 'suspended' in (old.status, new.status))
@@ -16897,7 +16947,7 @@ begin
 end
 $$;
 comment on function private.forget_suspensions is
-  'Deletes what was kept of suspended listings of a deleted account.';
+  'Deletes the stored copies of suspended listings of a deleted account.';
 create trigger accounts_forget_suspensions
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -16922,8 +16972,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, also one that the quota pauses, decides what a listing was in review for; suspending '
-  'or deleting one of an open pair leaves nothing to decide.';
+  'An approval, even if the quota then pauses the listing, decides the pairs for which it was in '
+  'review. If one of an open pair is suspended or deleted, nothing is left to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
@@ -16947,7 +16997,7 @@ begin
 end
 $$;
 comment on function private.queue_duplicate_check is
-  'Queues a listing that is shown, or says something else, to be compared with others.';
+  'Queues a listing that is newly shown, or was changed, to be compared with others.';
 create trigger properties_are_compared
   after update on public.properties
   for each row when (
@@ -17028,7 +17078,7 @@ as $$
     select moved.id::text
     from public.areas
     cross join lateral private.area_point(areas.id, areas.governorate_id) as point
-    -- Two searches of an index find no row, unless the point of the area has changed.
+    -- If the point of the area has not changed, two index look-ups find no row.
     cross join lateral (
       (
         select properties.id from public.properties
@@ -17125,7 +17175,7 @@ declare
   property public.properties;
   pictures text[];
 begin
-  -- First, so that what changes from now on is in a row of its own.
+  -- The row is deleted first, so that a change from now on gets a row of its own.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -17138,8 +17188,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one. A copy is a case with the
-    -- original alone, or a hundred copies would be five thousand cases.
+    -- properties_similar_idx finds those with a price close to this one. A copy is paired with the
+    -- original only, because a hundred copies would make five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -17172,7 +17222,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Those that are not shown are queued again when they are.
+  -- Listings that are not shown are queued again once they are.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -17184,8 +17234,8 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one of '
-  'its account goes to review; of two with the same picture admins see a case.';
+  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one '
+  'of its account goes to review; a pair with the same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''
@@ -17680,11 +17730,11 @@ create policy "nobody but functions of their owner" on private.feed_places using
 
 create table private.listing_places (
   property_id uuid primary key references public.properties (id) on delete cascade,
-  place timestamptz not null
+  sorted_at timestamptz not null
 );
 comment on table private.listing_places is
   'The time by which each listing is sorted in the feed. Deleted with the listing.';
-comment on column private.listing_places.place is 'Assigned when first listed, and never changed.';
+comment on column private.listing_places.sorted_at is 'Assigned when first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -17739,7 +17789,7 @@ as $$
 declare
   account_id uuid;
   apart interval;
-  place timestamptz;
+  sorted_at timestamptz;
 begin
   select identities.account_id, make_interval(secs => rates.seconds)
   into account_id, apart
@@ -17756,8 +17806,8 @@ begin
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
     greatest(excluded.taken_to, stored.taken_to + apart), now() + interval '24 hours')
-  returning stored.taken_to into place;
-  return place;
+  returning stored.taken_to into sorted_at;
+  return sorted_at;
 end
 $$;
 comment on function private.take_feed_place is
@@ -18071,17 +18121,17 @@ create function private.record_publication() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  place timestamptz;
+  sorted_at timestamptz;
   at timestamptz;
 begin
   if new.listed then
-    select listing_places.place into place from private.listing_places
+    select listing_places.sorted_at into sorted_at from private.listing_places
     where listing_places.property_id = new.id;
-    if place is null then
+    if sorted_at is null then
       -- A row inserted with an earlier published_at is an import and keeps that time as its place.
-      place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
+      sorted_at := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
-      insert into private.listing_places (property_id, place) values (new.id, place);
+      insert into private.listing_places (property_id, sorted_at) values (new.id, sorted_at);
     end if;
   end if;
   at := private.publishing_time();
@@ -18089,7 +18139,7 @@ begin
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, place, at);
+    values (new.id, new.type, sorted_at, at);
   end if;
   return null;
 end
@@ -18469,7 +18519,7 @@ begin
       substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-      -- In "متر 2 مليون" the 2 is no square.
+      -- In "متر 2 مليون" the 2 belongs to the amount and does not mean square.
       and not (listed.phrase like '% 2' and exists (
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
@@ -18710,11 +18760,11 @@ declare
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, and a fraction of one or what is below; الف ومية متر is a size.
+    -- Thousands, with a fraction of one or a smaller number; الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- What could be one amount; if that is more, nothing of it is read.
+  -- This could be one amount; if it is longer than what was read, nothing is read.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
@@ -19110,7 +19160,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
 comment on function private.price_scale is
-  'What an amount is multiplied by to be the price of a type of listing; null if it is none.';
+  'The factor that makes an amount a price of this type of listing; null if it is no price.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -19167,7 +19217,7 @@ begin
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
     ) as is_one) as whole
-    -- What is searched for the rest is searched for few heads, and for the rest of a rest no more.
+    -- The rest is looked up only for the few heads that are listed, and is itself parted only once.
     cross join lateral (select case when whole.is_one or exists (
       select from private.reading_words as listed where listed.field = any (fields)
         and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
@@ -19517,7 +19567,7 @@ comment on table private.suggestions is
   'listings. Cleaned by private.count_suggestions, which makes it anew.';
 comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
 comment on column private.suggestions.found_by is
-  'The terms, but of three only kind and place, because most have the type in common.';
+  'The terms; of three only kind and place, because most have the type in common.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -19537,7 +19587,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- What is typed is the beginning of a word, or has one letter wrong.
+-- The typed text is the beginning of a word, or has one letter wrong.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);
@@ -19556,7 +19606,7 @@ create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- Also without a joined "and" or "with".
+  -- The text is also read without a joined "and" or "with".
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -19568,7 +19618,7 @@ begin
         'furnished', 'plot_position', 'floor', 'bathrooms', 'amenity', 'direct')
         and strpos(said, ' ' || listed.phrase || ' ') > 0
     )
-    select told.field || ':' || coalesce(n::text, told.value)
+    select stated.field || ':' || coalesce(n::text, stated.value)
     from (
       select met.field, met.value from met
       where not exists (
@@ -19614,16 +19664,17 @@ begin
         (case when part.value = 'bathrooms' and words.before ~ '^[0-9]$' then words.before end,
           case when part.value = 'bathrooms' then words.before end) -- 3 bathrooms
       ) as beside (digits, word)
-    ) as told (field, value)
+    ) as stated (field, value)
     left join generate_series(1, 10) as n
-      on n <= case told.field when 'bathrooms' then told.value::numeric end
-    where told.value is not null
+      on n <= case stated.field when 'bathrooms' then stated.value::numeric end
+    where stated.value is not null
   );
 end
 $$;
 comment on function private.said_terms is
-  'What a text says of fields that a listing can leave open: furnished:none, block:5. Of phrases '
-  'inside each other the longest counts, and none behind a negation; of words only those known then.';
+  'What a text says about fields that a listing can leave open, such as furnished:none or '
+  'block:5. The longest of overlapping phrases counts, and none after a negation. Words that are '
+  'added later do not count until it is called again.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -19650,7 +19701,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- What a filter finds by a term. Of rooms there is a term for each number up to their own.
+  -- The terms of the fields that filters find by a term. Rooms have a term for each number up to
+  -- their own.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule
@@ -19765,8 +19817,8 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. Its maximum is outside (of two neighbours one has what lies on '
-  'their edge), but not at the edge of Kuwait or where the box has no size.';
+  'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
+  'of two boxes is in one of them, except at the edge of Kuwait or if the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -20001,8 +20053,9 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings, never stricter than private.search_conditions. Of excluded codes: '
-  'those left. are_said: of listings that have it in the field or, where that is open, in their text.';
+  'Terms that preselect listings, never stricter than private.search_conditions; for excluded '
+  'codes, those that remain. are_said: a listing that leaves the field open may say it in its '
+  'text.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -20049,7 +20102,7 @@ begin
   if tg_op = 'DELETE' then
     return null;
   end if;
-  if read_field <> 'landmark' then -- of which listings have no term
+  if read_field <> 'landmark' then -- documents have no term for landmarks
     insert into private.search_names (word, term)
     select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
   end if;
@@ -20262,7 +20315,7 @@ begin
 end
 $$;
 comment on function private.alike_words is
-  'What the first four words that are not frequent, nor of a name, can be misspellings of.';
+  'The similar words of the first four words that are neither frequent nor part of a name.';
 
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
@@ -20643,20 +20696,17 @@ declare
   price_min constant numeric := filters."priceMin";
   price_max constant numeric := filters."priceMax";
   bedrooms_min constant smallint := filters."bedroomsMin";
-  others private.search_filters := filters;
+  others constant private.search_filters := jsonb_populate_record(filters,
+    '{"type": null, "kinds": null, "areaIds": null, "priceMin": null, "priceMax": null,
+      "bedroomsMin": null}');
 begin
-  others.type := null;
-  others.kinds := null;
-  others."areaIds" := null;
-  others."priceMin" := null;
-  others."priceMax" := null;
-  others."bedroomsMin" := null;
   is_complete := false;
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  elsif words is not null then -- a query in this condition itself would cost others, too
+  -- inside this condition, a subquery would cost the other searches too
+  elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000
       from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
@@ -20783,7 +20833,9 @@ begin
   return explained -> 0 -> 'Plan' -> 'Plan Rows';
 end
 $$;
-comment on function private.expected_listings is 'Of a condition, or else of the index ranges.';
+comment on function private.expected_listings is
+  'The planner''s estimate of the listings that meet a condition or, without one, are in the '
+  'index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -20932,7 +20984,8 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- For words another number of listings than a thousand was read, so only a result of 0 is used.
+    -- With words, other numbers of listings than a thousand are read, so only a result of 0 is
+    -- used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
   if words is not null and among is null then
@@ -20999,13 +21052,14 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order (null: any), with their keys, after a given one and among given '
-  'ids. among_newest: of words in more than about 5,000 only among the first 3,000 of the ranges.';
+  'The first listings in sort order (null: any), with their keys, after a given one and among '
+  'given ids. among_newest: words that more than about 5,000 listings have are sought only among '
+  'the first 3,000 of the ranges.';
 
 -- sql/08_search/4_reads_3_similar.sql
 
--- Where fewer than five listings fit a query, similar ones follow: what was read from q is let go or
--- widened step by step, until there are five. Filters that were given hold, and so does the type.
+-- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
+-- let go or widened step by step, until there are five. Given filters stay, and so does the type.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -21024,15 +21078,15 @@ begin
       when rule.name = 'areaIds' then given.value || to_jsonb(array(
         select near.id
         from (
-          select private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select private.earth_point(areas.lat, areas.lng) as location from public.areas
           where given.value ? areas.id and areas.lat is not null offset 0
         ) as own
         cross join (
-          select areas.id, private.earth_point(areas.lat, areas.lng) as place from public.areas
+          select areas.id, private.earth_point(areas.lat, areas.lng) as location from public.areas
           where not given.value ? areas.id and areas.lat is not null offset 0
         ) as near
         group by near.id
-        order by min(own.place operator(extensions.<->) near.place), near.id
+        order by min(own.location operator(extensions.<->) near.location), near.id
         limit 5))
     end)), '{}')
     from jsonb_each(wide) as given (name, value)
@@ -21041,7 +21095,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'The filters without what a step lets go, or wider; the five nearest areas follow, nearest first.';
+  'The filters of a step, some of them let go or widened; the five nearest areas follow, nearest '
+  'first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -21057,11 +21112,11 @@ begin
     string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
   into names, tests
   from (
-    select asked.name, (private.search_conditions(null, alone.filters)).conditions || case
+    select given.name, (private.search_conditions(null, alone.filters)).conditions || case
       when (alone.filters).said is null then ''
       else format(' and search_documents.document @@ %L', (alone.filters).said) end as condition
-    from jsonb_each(read.filters) as asked (name, value)
-    cross join lateral private.both_filters(null, jsonb_build_object(asked.name, asked.value)) as alone
+    from jsonb_each(read.filters) as given (name, value)
+    cross join lateral private.both_filters(null, jsonb_build_object(given.name, given.value)) as alone
   ) as part;
   execute format('select array_agg(concat(''''%s) order by found.index) '
     'from unnest($2) with ordinality as found (id, index) '
@@ -21071,13 +21126,13 @@ begin
     select one.*, 1.0 / count(*) over (partition by one.of_word) as share,
       string_agg(one.query::text, '|') over (partition by one.of_word order by one.index)::tsquery as up_to
     from (
-      select asked.index as of_word, reading.word, reading.index,
+      select term.index as of_word, reading.word, reading.index,
         string_agg(private.quote_lexeme(lexeme), '|')::tsquery as query
-      from unnest(read.words) with ordinality as asked (word, index)
-      cross join lateral unnest(asked.word || array(
-        select jsonb_array_elements_text(alike -> asked.word))) with ordinality as reading (word, index)
+      from unnest(read.words) with ordinality as term (word, index)
+      cross join lateral unnest(term.word || array(
+        select jsonb_array_elements_text(alike -> term.word))) with ordinality as reading (word, index)
       cross join lateral private.lexemes_of(reading.word) as lexeme
-      group by asked.index, reading.word, reading.index
+      group by term.index, reading.word, reading.index
     ) as one
   ), ranked as materialized (
     select found.id || found.unmet || case when lacking.words > 0 then 1 else 0 end as item,
@@ -21109,8 +21164,9 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by what they lack (a word less where one alike stands for it), then by '
-  'areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: words alike.';
+  'The first 30 by step, then by how much they lack (less for a word if a similar one is there), '
+  'then by areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: '
+  'the similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -21143,7 +21199,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- What is not wanted says nothing of what is.
+    -- Excluded values do not say what is wanted.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -21152,7 +21208,7 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- Those without any of the words lack the same.
+        -- Listings without any of the words all lack the same, so fewer are needed.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -21170,8 +21226,9 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings beside those that fit. Steps: -1 every word or one alike (where literal nothing '
-  'else), 0 any of these, 1 no words, then private.wider_filters; of each the first 200.';
+  'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
+  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Each step reads '
+  'the first 200.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -21237,7 +21294,7 @@ begin
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- A smaller page also has to find out whether 5 listings fit.
+    -- A smaller page also has to show whether 5 listings fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -21262,8 +21319,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page, those of similar listings as private.similar_listings has them. If fewer than 5 '
-  'fit, the cursor carries the rest of the list, else the last key.';
+  'The ids of a page, those of similar listings as private.similar_listings returns them. If '
+  'fewer than 5 fit, the cursor contains the rest of the list, otherwise the last key.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -21296,15 +21353,15 @@ begin
   end if;
   if page.names is not null then
     select coalesce(jsonb_agg(jsonb_build_object('from', part.index, 'changed', array(
-      select name from unnest(page.names, string_to_array(part.unmet, null)) as asked (name, is_unmet)
+      select name from unnest(page.names, string_to_array(part.unmet, null)) as given (name, is_unmet)
       where is_unmet = '1')) order by part.index), '[]')
     into changes
     from (
-      select row_number() over placed - 1 as index, substr(one.item, 37) as unmet,
-        lag(substr(one.item, 37), 1, '') over placed as unmet_before
-      from unnest(page.items) with ordinality as one (item, place)
+      select row_number() over ordered - 1 as index, substr(one.item, 37) as unmet,
+        lag(substr(one.item, 37), 1, '') over ordered as unmet_before
+      from unnest(page.items) with ordinality as one (item, index)
       where left(one.item, 36)::uuid = any (shown)
-      window placed as (order by one.place)
+      window ordered as (order by one.index)
     ) as part
     where part.unmet <> part.unmet_before;
   end if;
@@ -21404,7 +21461,7 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
-  asked record; -- what a facet is counted among
+  facet_query record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
   is_late boolean := false; -- the time of the statement is over, and no later limit would end it
@@ -21423,16 +21480,18 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    group by others.filters, rule.comparison = '@>' -- amenities are in no index of the others
+    -- no index has amenities beside the other columns
+    group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
     exit when is_late;
     begin
-      asked := exact;
+      facet_query := exact;
       if part.filters is distinct from given then
-        asked := private.exact_query(strategy, 'newest', part.filters, q, literal);
+        facet_query := private.exact_query(strategy, 'newest', part.filters, q, literal);
       end if;
-      counts := counts || private.count_facets(strategy, asked.filters, asked.words, part.rules);
+      counts := counts || private.count_facets(
+        strategy, facet_query.filters, facet_query.words, part.rules);
     exception
       when query_canceled then is_late := true;
     end;
@@ -21450,8 +21509,9 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. similar: '
-  'count is 0 and private.search finds others. facets: each without its own filter, null if late.';
+  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
+  'similar: count is 0 and private.search finds others. facets: each is counted without its own '
+  'filter, and null if the time ran out.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -21489,7 +21549,7 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'How names and words of listings begin that differ from what is typed by one letter.';
+  'The beginnings of names and words of listings that differ from what is typed by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -21502,11 +21562,11 @@ create function private.suggested_names(
 as $$
 declare
   named text[];
-  whole text[]; -- the names that are typed to the end
+  whole text[]; -- the names that are typed completely
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms of what stands before
+  allowed text[] := '{}'; -- the terms of what is typed before it
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -21558,8 +21618,8 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'What has a name that begins in one of these forms and fits what was read before it; where no '
-  'suggestion has both, the whole text.';
+  'Suggestions with a name that begins in one of these forms, and that fit what was read before '
+  'it; otherwise the whole text with such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -21581,7 +21641,8 @@ begin
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- ال of a name that is only begun is no part of it yet.
+      -- search_text keeps ال before fewer than two letters. Here it is removed as well, because the
+      -- name is unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -21618,8 +21679,8 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that five '
-  'accounts have written. Where nothing begins so, one letter may be wrong.';
+  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that '
+  'five accounts have written. If nothing begins like it, one letter may be wrong.';
 
 grant execute on function private.suggest to anon, authenticated;
 
@@ -21868,8 +21929,8 @@ create table private.area_price_history (
   primary key (area_id, type, kind, month)
 );
 comment on table private.area_price_history is
-  'What private.area_figures found on the last day of a month, or in this month so far. Never '
-  'purged: it has a row for each month, area, type and kind.';
+  'The results of private.area_figures on the last day of each month, or for this month so far. '
+  'Never purged: it has a row for each month, area, type and kind.';
 create index area_price_history_month_idx on private.area_price_history (month);
 
 alter table private.area_price_history enable row level security;
@@ -21927,7 +21988,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. The maximum of a box is outside, so that of bbox is a step further.
+  -- begins at 180° W and 90° S. The maximum of a box is excluded, so bbox ends a step further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -22194,7 +22255,7 @@ create function private.keep_area_prices() returns bigint
 as $$
 declare
   this_month constant date := date_trunc('month', now() at time zone 'Asia/Kuwait');
-  kept bigint;
+  stored bigint;
 begin
   if private.claim_timestamp('area_prices_kept', '1 day') is null then
     return 0;
@@ -22205,8 +22266,8 @@ begin
   select this_month, figures.area_id, figures.type, figures.kind, figures.listings,
     figures.median_price, figures.median_price_per_m2
   from private.area_figures(null, true) as figures;
-  get diagnostics kept = row_count;
-  return kept;
+  get diagnostics stored = row_count;
+  return stored;
 end
 $$;
 comment on function private.keep_area_prices is
@@ -22321,14 +22382,14 @@ comment on column private.upload_sessions.identity_id is
 comment on column private.upload_sessions.expires_at is
   'Seven days after its last upload, 14 after its first at most.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 days more, so that what '
-  'is uploaded to it is refused and does not become a listing without the pictures of before.';
+  'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
+  'further uploads to it are refused and do not become a listing without the earlier pictures.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 create table private.file_moves (
   id bigint generated always as identity primary key,
-  property_id uuid, -- no foreign keys: a job forgets what is gone
+  property_id uuid, -- no foreign keys: a job deletes rows without a target
   identity_id uuid,
   due_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -22337,7 +22398,7 @@ create table private.file_moves (
 comment on table private.file_moves is
   'Listings and identities that were suspended or restored, until their files are moved. '
   'Cleaned by private.files_to_move.';
-comment on column private.file_moves.due_at is 'When a job next moves files of it.';
+comment on column private.file_moves.due_at is 'When a job next moves its files.';
 create index file_moves_due_idx on private.file_moves (due_at, id);
 alter table private.file_moves enable row level security;
 create policy "nobody but functions of their owner" on private.file_moves using (false);
@@ -22355,7 +22416,7 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- All identities of the account, because a page may be changed while another identity acts.
+-- This covers all identities of the account, because a page may be changed while another acts.
 create policy "people see and change the pictures of their own identities" on public.media to acting
   using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
@@ -22383,8 +22444,10 @@ comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
   'How many files without a row, over an hour old, the current scan was the first to find.';
-comment on column private.media_scans.last_files_without_row is 'Of the last scan; should be 0.';
-comment on column private.media_scans.last_rows_without_file is 'Of the last scan; should be 0.';
+comment on column private.media_scans.last_files_without_row is
+  'The result of the last scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is
+  'The result of the last scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -22431,7 +22494,7 @@ comment on table public.documents is
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'A PDF that is encrypted. It opens without a password if only its owner has one.';
+  'Whether it is an encrypted PDF. It opens without a password if only its owner has one.';
 comment on column public.documents.kept_until is
   '180 days from the upload or the closing of the identity, or 90 from a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
@@ -22535,7 +22598,7 @@ begin
   used := (
     select count(*) from public.media
     where media.identity_id = picture_allowance.identity_id
-      -- Pictures of messages stay for ever, so that older ones must not use it up.
+      -- Pictures of messages stay for ever, so older ones are not counted.
       and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end
@@ -22945,6 +23008,35 @@ begin
 end
 $$;
 
+create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
+  language plpgsql set search_path = ''
+as $$
+begin
+  if given = 'null' then
+    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
+    return null;
+  end if;
+  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
+end
+$$;
+
+create function private.with_pictures(organisation public.organisations, fields jsonb)
+  returns public.organisations
+  language plpgsql set search_path = ''
+as $$
+begin
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.set_picture(
+      organisation.identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.set_picture(
+      organisation.identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  return organisation;
+end
+$$;
+
 -- sql/09_media/5_writes_documents.sql
 
 create function private.begin_document_upload(identity_id uuid) returns json
@@ -23075,8 +23167,7 @@ grant execute on function
 -- sql/09_media/5_writes_listing_pictures.sql
 
 -- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
--- the order in pending_changes as `media`, the pictures as pending. What is taken away is gone at
--- once.
+-- the order in pending_changes as `media`, the pictures as pending. Removals apply at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -23155,7 +23246,8 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores for approval what shows more.';
+  'Changes the pictures at once or, for a moderated listing, stores a change that shows more for '
+  'approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -23313,7 +23405,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- Of a moderated listing nothing moves; the order that awaits approval has the position.
+  -- The pictures of a moderated listing keep their positions; the order that awaits approval has
+  -- the new one.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(
@@ -23564,7 +23657,7 @@ create function private.on_property_moved() returns trigger
 as $$
 begin
   update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
-  -- The giver may have been suspended a moment ago, and its files may not be back yet.
+  -- The former owner may have been suspended a moment ago, so the files may not be back yet.
   insert into private.file_moves (property_id)
   select new.id where exists (
     select from public.media where media.property_id = new.id and media.bucket = 'suspended'
@@ -23907,7 +24000,7 @@ begin
             and media.removal_due_at <= now()
             and not exists (
               select from public.reports
-              where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+              where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
                 -- Anyone with its URL could see the picture of a hidden message.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
@@ -23961,7 +24054,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- A file that was moved without its row, because the job ended in between, is followed first.
+    -- First the rows follow files that were moved while the job ended in between.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -24040,8 +24133,8 @@ grant execute on function private.files_to_remove, private.reconcile_media to ba
 -- sql/09_media/7_jobs_suspensions.sql
 
 -- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: wherever that is after a crash or
--- after two runs at once, the row says so, and what is in the wrong bucket then is moved again.
+-- passes the same list to its next call. A row follows its file: wherever the file is after a crash
+-- or two concurrent runs, the row says so, and a file in the wrong bucket is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -24064,7 +24157,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket in which the file of a picture belongs that a listing, person or page uses.';
+  'The bucket to which the file of a picture of a listing, person or page belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -24075,7 +24168,8 @@ begin
   return query
   select media.* from public.media
   where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
-    -- Others have got the pictures of messages, which an administrator hides one by one.
+    -- Pictures of messages have reached other people already; an administrator hides them one by
+    -- one.
     and media.use in ('listing', 'avatar', 'logo', 'cover')
     and media.bucket <> private.bucket_of(media)
   limit 200;
@@ -24104,7 +24198,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- It may have been moved late, when it was to be elsewhere already.
+  -- The file may have been moved late, when it belonged elsewhere already.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -24134,7 +24228,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- Nobody moved any of them, so others come first.
+    -- None of them was moved, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -24512,7 +24606,7 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- What message_problem refuses anyway is neither normalised nor trimmed.
+  -- A text that message_problem will refuse is neither normalised nor trimmed.
   clean text := case when private.text_problem(body, 4000) is not null then body
     else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);
@@ -24826,9 +24920,9 @@ begin
         'titleAr', private.shown_title(properties, conversation_property_json.identity_id)
       ))
     end
-    from (select conversation_property_json.property_id as id) as wanted
-    left join public.properties on properties.id = wanted.id
-    where wanted.id is not null
+    from (select conversation_property_json.property_id as id) as given
+    left join public.properties on properties.id = given.id
+    where given.id is not null
   );
 end
 $$;
@@ -24868,7 +24962,8 @@ begin
       'liveTopic', private.live_topic(conversations.id),
       'property', private.conversation_property_json(
         coalesce(conversations.property_id,
-          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid), -- of a purged listing
+          -- the id of a purged listing
+          nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid),
         own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),
@@ -26083,7 +26178,8 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- In maintenance each is sent by itself, which an administrator may.
+  -- During maintenance api.send_message sends each text by itself, because it lets administrators
+  -- write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
@@ -26424,7 +26520,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Makes whoever writes first about somebody else''s listing a lead.';
+  'Creates a lead when somebody is the first to write about another''s listing.';
 
 create trigger messages_make_leads
   after insert on public.messages
@@ -26665,7 +26761,8 @@ comment on column public.audit.action is 'What was done, for example account.sta
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is
-  'The new values; act is the id of a row of admin_acts, licenceNo what a company or office had.';
+  'The new values; act is the id of a row of admin_acts, licenceNo the licence number of a '
+  'company or office.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
@@ -26735,8 +26832,8 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'Which administrator looks at an item of the queue, for 15 minutes: a sign, and no lock. Cleaned by '
-  'private.purge_claims.';
+  'Which administrator looks at an item of the queue, for 15 minutes; it is only a hint and locks '
+  'nothing. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
   'The id of the listing, identity, report, pair or payout.';
 create index item_claims_account_idx on public.item_claims (account_id);
@@ -26792,7 +26889,7 @@ comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
   'How often it had signed at its last use; always 0 if it does not count, as synced ones.';
 comment on column private.passkeys.transports is
-  'How browsers reach it, repeated to them as they said it; null leaves them the choice.';
+  'The transports that the browser named, returned to it unchanged; null leaves it the choice.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -26807,8 +26904,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'What a passkey has to sign next in a session, once and within five minutes: to be added, or to '
-  'prove. Cleaned by private.on_session_ended.';
+  'The challenges that a passkey signs in a session, once and within five minutes, to be added or '
+  'to prove. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;
@@ -26843,8 +26940,8 @@ create table public.reports (
   conversation_id uuid,
   part text,
   reported_identity_id uuid not null references public.identities (id) on delete cascade,
-  kept jsonb,
-  kept_hash text not null,
+  stored_content jsonb,
+  content_hash text not null,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -26860,14 +26957,15 @@ create table public.reports (
     part is null or part = 'picture' and target_type = 'message')
 );
 comment on table public.reports is
-  'Reports, with what was reported as it stood then, which private.empty_reports empties. Deleted '
-  'with the account.';
+  'Reports, with a copy of what was reported, which private.empty_reports removes. Deleted with '
+  'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
-comment on column public.reports.kept is
+comment on column public.reports.stored_content is
   'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
-comment on column public.reports.kept_hash is
-  'Its hash, which stays: by it a thing that was reported in vain is known to be unchanged.';
+comment on column public.reports.content_hash is
+  'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
+  'refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
 comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
@@ -26876,8 +26974,8 @@ create unique index reports_open_once_key on public.reports (account_id, target_
 create index reports_account_idx on public.reports (account_id, created_at desc, id desc);
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_reported_idx on public.reports (reported_identity_id);
-create index reports_kept_idx on public.reports (decided_at) where kept is not null;
-create index reports_pictures_idx on public.reports using gin ((kept -> 'pictures'));
+create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
+create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
@@ -27486,7 +27584,7 @@ as $$
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
-    -- An expired one with changes is activated by their approval.
+    -- Approving its changes activates an expired identity.
     where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
@@ -27546,7 +27644,8 @@ create function private.row_version(shown jsonb) returns integer
   language sql stable
   -- Seven digits of a hash are a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
-comment on function private.row_version is 'Changes with what an administrator was shown of a row.';
+comment on function private.row_version is
+  'A number that changes with what an administrator was shown of a row.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
@@ -27624,8 +27723,8 @@ declare
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
   input constant integer[] := array(
     select ascii(letter)
-    from string_to_table(label, null) with ordinality as letters (letter, place)
-    order by place
+    from string_to_table(label, null) with ordinality as letters (letter, index)
+    order by index
   );
   output text := regexp_replace(label, '[^\u0001-\u007F]', '', 'g');
   basic constant integer := length(output);
@@ -27684,9 +27783,9 @@ create function private.ascii_email(email text) returns text
   language sql immutable set search_path = ''
 as $$
   select split_part(plain, '@', 1) || '@'
-    || string_agg(private.ascii_label(label), '.' order by place)
+    || string_agg(private.ascii_label(label), '.' order by index)
   from (select lower(email collate pg_catalog.pg_c_utf8) as plain) as lowered,
-    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, place)
+    string_to_table(split_part(plain, '@', 2), '.') with ordinality as labels (label, index)
   group by plain
 $$;
 comment on function private.ascii_email is
@@ -27694,10 +27793,10 @@ comment on function private.ascii_email is
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out (of
--- a banned account, too) or write off, and to add or remove a passkey. Who has a passkey proves by
--- nothing else, so that a copied page, which a passkey does not serve, gets nothing. Only the facade
--- passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
+-- (of a banned account, too) or write off, and to add or remove a passkey. An administrator with a
+-- passkey can prove by nothing else, because a passkey does not work on a copied page. Only the
+-- facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -27823,9 +27922,9 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see or owns; whom one has talked to, and a listing that one asked '
-  'or talked about, can be reported even when it is gone. Returns whose it is, and the conversation '
-  'of a message.';
+  'Refuses what the caller cannot see, or owns. A person whom the caller has talked to, and a '
+  'listing that the caller asked or talked about, can be reported even when gone. Returns the '
+  'identity that it belongs to, and the conversation of a message.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''
@@ -27935,7 +28034,7 @@ begin
     join public.accounts on accounts.id = identities.account_id
     where identities.id = new.reported_identity_id and accounts.status = 'deleted'
   ) then
-    new.kept := null;
+    new.stored_content := null;
   end if;
   return new;
 end
@@ -28235,7 +28334,7 @@ begin
           current #>> '{fields,comment}'))
       from public.identities where identities.id = report.reported_identity_id
     ),
-    'then', private.shown_content(report.kept),
+    'then', private.shown_content(report.stored_content),
     'now', private.shown_content(current)
   );
 end
@@ -28523,7 +28622,7 @@ begin
       select (messages.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.messages where messages.created_at >= begins group by 1
     ),
-    asked as (
+    contacted as (
       select (leads.created_at at time zone 'Asia/Kuwait')::date as day, count(*) as number
       from public.leads where leads.created_at >= begins group by 1
     ),
@@ -28554,7 +28653,7 @@ begin
       'listings', json_build_object('SALE', coalesce(published.sale, 0),
         'RENT', coalesce(published.rent, 0), 'EXCHANGE', coalesce(published.exchange, 0)),
       'messages', coalesce(wrote.number, 0),
-      'leads', coalesce(asked.number, 0),
+      'leads', coalesce(contacted.number, 0),
       'payments', json_build_object(
         'number', coalesce(paid.number, 0), 'amount', coalesce(paid.amount, 0)),
       'refunds', json_build_object(
@@ -28566,7 +28665,7 @@ begin
     left join came using (day)
     left join published using (day)
     left join wrote using (day)
-    left join asked using (day)
+    left join contacted using (day)
     left join paid using (day)
     left join refunded using (day)
     left join reported using (day)
@@ -29031,7 +29130,8 @@ begin
   where passkeys.account_id = admin_id;
 end
 $$;
-comment on function private.list_passkeys is 'Facade: for admins: the own passkeys, oldest first.';
+comment on function private.list_passkeys is
+  'Facade: for admins: the caller''s passkeys, oldest first.';
 
 grant execute on function private.list_passkeys to authenticated;
 
@@ -29633,8 +29733,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be that of the view; of one without '
-  'it may be left out.';
+  'To verify or reject an identity with documents, version must be that of the view; without '
+  'documents it may be left out.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -30027,7 +30127,7 @@ begin
 end
 $$;
 comment on function private.get_admin_picture is
-  'Facade: returns where the file of a picture is to an admin, also of what is suspended.';
+  'Facade: tells an admin where the file of a picture is, even if it is suspended.';
 
 grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;
 
@@ -30044,7 +30144,7 @@ declare
   duplicate public.duplicates;
   property public.properties;
 begin
-  -- A decision locks the listing first, as whatever ends the pair does.
+  -- The listing is locked first, as in everything else that ends a pair.
   select properties.* into property from public.properties
   join public.duplicates on duplicates.property_id = properties.id
   where duplicates.id = duplicate_id
@@ -30156,7 +30256,7 @@ begin
   perform private.audit('identity.status', 'identity', identity.id, reason,
     jsonb_build_object('status', identity.status),
     jsonb_strip_nulls(jsonb_build_object(
-      'status', apply_identity_decision.status,
+      'status', private.status_after(identity, apply_identity_decision.status),
       'documents', private.audited_documents(identity.id))));
   update public.identities
   set status = apply_identity_decision.status,
@@ -30245,7 +30345,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after which '
+  'one that is not verified waits for it. 403 '
   'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
   'licence_in_use, 422 licence_expired.';
 
@@ -30334,7 +30435,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- In this order concurrent calls lock the conversations.
+  -- Concurrent calls lock the conversations in this order.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (
@@ -30581,7 +30682,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Returns whom a note is about. A deletion of the account, which deletes its notes, waits.';
+  'Locks and returns the account that a note is about, so that its deletion, which deletes its '
+  'notes, waits.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -30680,9 +30782,9 @@ begin
 end
 $$;
 comment on function private.begin_passkey is
-  'Facade: for admins: keeps a challenge (a session has one to add a passkey and one to prove) and '
-  'returns the passkeys of that host. 403 proof_required, passkey_required, 404 not_found if none '
-  'can prove, 409 passkeys_full.';
+  'Facade: for admins: stores a challenge (a session has one to add a passkey and one to prove) '
+  'and returns the passkeys of the host. 403 proof_required, passkey_required, 404 not_found if '
+  'none can prove, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -30713,7 +30815,7 @@ end
 $$;
 comment on function private.take_passkey_challenge is
   'Facade: for admins: uses up the challenge of the session, whatever was signed, and returns it '
-  'with the own passkey of this id. Either may be null.';
+  'with the caller''s passkey of this id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -30725,7 +30827,8 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  perform private.lock_caller_exclusively(); -- of two at once the second counts the first
+  -- so that the second of two concurrent calls counts the first
+  perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
   perform private.check_passkeys(admin_id);
@@ -30768,7 +30871,8 @@ begin
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes an own one. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys. 403 proof_required, '
+  'passkey_required, 404 not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -30870,7 +30974,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- A passkey that counts has counted on since the facade read it; another stays at 0.
+    -- A counting passkey must be above its stored counter, which may have grown since the facade
+    -- read it; any other stays at 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id
@@ -30920,10 +31025,11 @@ begin
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
-  -- Without an amount the second of two finds nothing left.
+  -- Without an amount, the second of two refunds finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
-    and refunds.amount = make_refund.amount and refunds.asked and refunds.state <> 'rejected'
+    and refunds.amount = make_refund.amount and refunds.requested_here
+    and refunds.state <> 'rejected'
     and refunds.created_at > clock_timestamp() - interval '10 minutes';
   if done_at is not null and not private.has_claimed_key() then
     perform private.refuse(409, 'refund_repeated', by_hand => private.done_already(done_at));
@@ -31038,28 +31144,28 @@ begin
   report.target_type := target_type;
   report.target_id := target_id;
   report.part := part;
-  report.kept := private.reported_content(report);
-  if report.kept is null then
+  report.stored_content := private.reported_content(report);
+  if report.stored_content is null then
     perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
-  elsif part = 'picture' and report.kept -> 'pictures' = '[]' then
+  elsif part = 'picture' and report.stored_content -> 'pictures' = '[]' then
     perform private.refuse_field('part', 'invalid');
   end if;
-  report.kept_hash := encode(sha256(convert_to(report.kept::text, 'utf8')), 'hex');
+  report.content_hash := encode(sha256(convert_to(report.stored_content::text, 'utf8')), 'hex');
   if exists (
     select from public.reports as earlier
     where earlier.account_id = private.account_id()
       and earlier.target_type = add_report.target_type and earlier.target_id = add_report.target_id
       and (earlier.target_type = 'message'
-        or earlier.status = 'dismissed' and earlier.kept_hash = report.kept_hash
+        or earlier.status = 'dismissed' and earlier.content_hash = report.content_hash
           and (earlier.target_type <> 'identity' or earlier.decided_at > now() - interval '7 days'))
   ) then
     perform private.refuse(409, 'report_exists');
   end if;
   insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, part,
-    reported_identity_id, kept, kept_hash, reason, note)
+    reported_identity_id, stored_content, content_hash, reason, note)
   values (private.account_id(), report.identity_id, report.target_type, report.target_id,
-    report.conversation_id, report.part, report.reported_identity_id, report.kept,
-    report.kept_hash, add_report.reason, note_text)
+    report.conversation_id, report.part, report.reported_identity_id, report.stored_content,
+    report.content_hash, add_report.reason, note_text)
   on conflict do nothing -- reports_open_once_key
   returning * into report;
   if report.id is null then
@@ -31069,11 +31175,11 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that it '
-  'asked or talked about; of a message part may be picture. What is reported is kept as it stands. '
-  '404 property_not_found, identity_not_found, not_found; 409 report_exists while an earlier one is '
-  'open or was dismissed and the thing is unchanged (a person for 7 days, a message for ever); 422 '
-  'for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that '
+  'it asked or talked about; for a message, part may be picture. A copy of what is reported is '
+  'stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists while an '
+  'earlier one is open or was dismissed and the thing is unchanged (a person for 7 days, a '
+  'message for ever); 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;
 
@@ -31164,7 +31270,8 @@ begin
 end
 $$;
 comment on function private.change_plan is
-  'Facade: for admins: changes what is given of a plan. version is that of the plan that was shown.';
+  'Facade: for admins: changes the given fields of a plan. version is that of the plan that was '
+  'shown.';
 
 create function private.setting_json(setting private.settings) returns json
   language sql stable
@@ -31175,7 +31282,8 @@ create function private.setting_json(setting private.settings) returns json
 create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
-comment on function private.is_for_admins is 'The other settings are written by the functions.';
+comment on function private.is_for_admins is
+  'Whether admins change this setting; the functions write the others.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''
@@ -31500,10 +31608,10 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   from public.identities
   where identities.account_id = new.id and reports.reported_identity_id = identities.id
-    and reports.status <> 'open' and reports.kept is not null;
+    and reports.status <> 'open' and reports.stored_content is not null;
   update public.admin_acts set note = null
   where admin_acts.account_id = new.id and admin_acts.note is not null;
   delete from public.notes where notes.account_id = new.id;
@@ -31541,8 +31649,8 @@ create trigger duplicates_take_their_notes
   after delete on public.duplicates
   for each row execute function private.forget_notes_about();
 create trigger reports_take_their_notes
-  after update of kept on public.reports
-  for each row when (old.kept is not null and new.kept is null)
+  after update of stored_content on public.reports
+  for each row when (old.stored_content is not null and new.stored_content is null)
   execute function private.forget_notes_about();
 create trigger payouts_take_their_notes
   after update of name, phone, email on public.wallet_payouts
@@ -31686,10 +31794,10 @@ as $$
 declare
   emptied bigint;
 begin
-  update public.reports set kept = null
+  update public.reports set stored_content = null
   where reports.id in (
     select old.id from public.reports as old
-    where old.kept is not null and old.decided_at <= now() - interval '180 days'
+    where old.stored_content is not null and old.decided_at <= now() - interval '180 days'
     order by old.decided_at
     limit 1000
     for no key update skip locked
@@ -31699,7 +31807,7 @@ begin
 end
 $$;
 comment on function private.empty_reports is
-  'Job: empties reports that were decided 180 days ago, and so lets go of their pictures.';
+  'Job: empties reports that were decided 180 days ago, so that their pictures can be removed.';
 
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''
@@ -32065,7 +32173,8 @@ comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, also if that is deleted: for two years there is no other.';
+  'When the author''s review was hidden, kept even if it is deleted: for two years the author can '
+  'write no other.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -32136,7 +32245,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Notes for the author and the identity that the review is hidden, or is shown again.';
+  'Records when the review was hidden for its author and identity, or that it is shown again.';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)
@@ -32632,7 +32741,7 @@ create function private.on_author_identity_changed() returns trigger
 as $$
 begin
   if old.status = 'closing' and new.status = 'closed' then
-    -- Ratings that only the closing has hidden outlive it.
+    -- Ratings that were hidden only by the closing are shown again.
     update public.reviews set author_active = true
     from public.accounts
     where reviews.author_identity_id = new.id and not reviews.author_active
@@ -32662,7 +32771,7 @@ begin
     from public.identities
     where identities.account_id = new.id;
   else
-    -- Ratings that only the request of the deletion has hidden outlive it.
+    -- Ratings that were hidden only by the request are shown again.
     update public.reviews set author_active = true
     from public.identities
     where reviews.author_account_id = new.id and not reviews.author_active
@@ -32999,6 +33108,7 @@ create table private.push_outbox (
   title text not null,
   body text not null,
   data jsonb not null,
+  details jsonb not null default '{}',
   exempt boolean not null,
   due_at timestamptz not null,
   held_until timestamptz,
@@ -33015,15 +33125,15 @@ comment on table private.push_outbox is
 comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
 comment on column private.push_outbox.author_id is
-  'The account whose act is told of, if limits count its pushes.';
+  'The account whose act the push is about, if limits count its pushes.';
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
   'row itself, and so nothing that is never sent.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages of identity_id it tells of, or all whose messages it '
-  'counts. Without any unread it is not sent.';
+  'The conversation whose unread messages to identity_id it announces, or all whose messages it '
+  'counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '
@@ -33033,6 +33143,8 @@ comment on column private.push_outbox.category is
 comment on column private.push_outbox.title is
   'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
+comment on column private.push_outbox.details is
+  'What its text was made of, by which one about a listing is judged again when it is sent.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
@@ -33367,8 +33479,8 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'What is said of the unread messages of a conversation: their number and the last one that is '
-  'shown, whose seq is last_seq. Both are null if nothing is unread.';
+  'The unread messages of a conversation for its notification: their number and the last one that '
+  'is shown, whose seq is last_seq. Both are null if nothing is unread.';
 
 -- sql/13_notifications/4_reads.sql
 
@@ -33489,7 +33601,7 @@ begin
       and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
     order by devices.device_id
     for no key update
-  ), asked as (
+  ), queued as (
     insert into private.push_outbox as waiting (account_id, device_id, collapse_key, category,
       title, body, data, exempt, due_at, expires_at)
     select queue_badge.account_id, elsewhere.device_id, 'badge', 'badge', '', '',
@@ -33500,14 +33612,14 @@ begin
     set expires_at = excluded.expires_at
     returning waiting.device_id, waiting.due_at as due
   )
-  update public.devices set badge_due_at = asked.due
-  from asked
-  where devices.account_id = queue_badge.account_id and devices.device_id = asked.device_id
-    and devices.badge_due_at is distinct from asked.due;
+  update public.devices set badge_due_at = queued.due
+  from queued
+  where devices.account_id = queue_badge.account_id and devices.device_id = queued.device_id
+    and devices.badge_due_at is distinct from queued.due;
 end
 $$;
 comment on function private.queue_badge is
-  'Asks the devices of the account''s other sessions to take back the badge, each at most once in '
+  'Asks the devices of the account''s other sessions to correct the badge, each at most once in '
   'ten minutes. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
@@ -33517,15 +33629,15 @@ create function private.announce_unread(account_id uuid) returns void
 as $$
 begin
   perform private.queue_badge(account_id);
-  -- Of two changes at once, the one that is committed last counts both.
+  -- Under this lock the second of two concurrent changes counts both.
   perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
   perform private.broadcast_to_account(account_id, 'notifications_changed',
     jsonb_build_object('unread', private.count_unread(account_id)));
 end
 $$;
 comment on function private.announce_unread is
-  'Tells the account''s devices that unread notifications were read or are gone: those that listen '
-  'get an event, the others take back the badge. A delete locks the devices before it.';
+  'Tells the account''s devices that unread notifications were read or are gone: connected ones '
+  'get an event, the others are asked to correct the badge. A delete locks the devices before it.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -33543,8 +33655,8 @@ begin
 end
 $$;
 comment on function private.announce_read_messages is
-  'After messages were read, hidden or muted: where they make no notifications, the badge alone '
-  'counts them.';
+  'Called after messages were read, hidden or muted. If they make no notifications, only the '
+  'badge counts them.';
 
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -33893,7 +34005,8 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- While its deletion is requested an account is told of that, of money and of its safety alone.
+      -- An account whose deletion is requested is only notified of that, of money and of its
+      -- security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -33918,8 +34031,8 @@ begin
     exit;
   end loop;
   if private.wants(known.chosen, (known.kind).category, 'push') then
-    perform private.queue_push(
-      made, (known.kind).category, (known.kind).at_once, known.language, known.chosen, author_id);
+    perform private.queue_push(made, (known.kind).category, (known.kind).at_once, known.language,
+      known.chosen, author_id, details);
   end if;
   return made.id;
 exception
@@ -33996,8 +34109,8 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be told of unread messages: it may be read, is neither '
-  'archived, muted nor blocked, and its notification, if messages make any, was not read.';
+  'Whether a side of a conversation is to be notified of unread messages: it may be read, is '
+  'neither archived, muted nor blocked, and its notification, if messages make any, was not read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -34013,7 +34126,7 @@ begin
   );
 end
 $$;
-comment on function private.was_read is 'Whether nothing is left of what a push tells of.';
+comment on function private.was_read is 'Whether everything that a push announces has been read.';
 
 create function private.may_push(
   rule text, subject text, account_id uuid, author_id uuid
@@ -34097,7 +34210,7 @@ comment on function private.queue_waiting_push is
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
-  chosen public.account_settings, author_id uuid
+  chosen public.account_settings, author_id uuid, details jsonb default '{}'
 ) returns void
   language plpgsql
   security definer -- writes other people's pushes
@@ -34151,7 +34264,7 @@ begin
   end if;
   insert into private.push_outbox as waiting (push_id, account_id, device_id, author_id,
     is_stranger, notification_id, conversation_ids, identity_id, from_identity_id, collapse_key,
-    category, title, body, data, exempt, due_at, expires_at)
+    category, title, body, data, details, exempt, due_at, expires_at)
   select
     new_id, devices.account_id, devices.device_id, queue_push.author_id, stranger, made.id,
     case made.kind when 'message_new' then array[made.entity_id] end, made.identity_id,
@@ -34161,15 +34274,16 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'notificationId', made.id, 'kind', made.kind, 'route', made.route,
       'entityId', made.entity_id, 'identityId', made.identity_id)),
-    at_once, due, due + interval '24 hours'
+    queue_push.details, at_once, due, due + interval '24 hours'
   from public.devices
   where devices.account_id = made.account_id and (fits or devices.device_id = any (waits_for))
   order by devices.device_id
   on conflict (account_id, device_id, collapse_key) where lease is null do update
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
-      data = excluded.data, expires_at = excluded.expires_at,
-      -- What FCM answered to an older text holds up no newer one, unless FCM asked to wait.
+      data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
+      -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
+      -- it.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
@@ -34186,6 +34300,7 @@ create function private.withdraw_notification(account_id uuid, kind text, entity
 as $$
 declare
   was_unread boolean;
+  about constant jsonb := jsonb_build_object('kind', kind, 'entityId', entity_id);
 begin
   select bool_or(held.read_at is null) into was_unread
   from (
@@ -34195,14 +34310,17 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  if was_unread is null then
+  -- What is pushed may not be listed.
+  if was_unread is null and not exists (
+    select from private.push_outbox
+    where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
+  ) then
     return;
   end if;
   perform private.lock_devices(array[account_id]);
   delete from private.push_outbox as waiting
   where waiting.account_id = withdraw_notification.account_id
-    and waiting.data @> jsonb_build_object(
-      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+    and waiting.data @> about;
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind
@@ -34219,10 +34337,11 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Locked pushes are being claimed or written; they follow the old or the new preferences.
+  -- Pushes that are being sent, claimed or written are left alone; before their next try
+  -- private.claim_pushes looks at the preferences of then.
   with held as materialized (
     select push_outbox.id from private.push_outbox
-    where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
+    where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
     for update skip locked
   ), unwanted as (
     delete from private.push_outbox as waiting
@@ -34233,6 +34352,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
+    -- After a failure they may, since nothing says how much of the wait was quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
@@ -34388,13 +34508,19 @@ create function private.withdraw_notifications() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from public.notifications where notifications.from_identity_id = new.id;
+  with gone as (
+    delete from public.notifications where notifications.from_identity_id = new.id
+    returning notifications.account_id, notifications.read_at
+  )
+  insert into private.notification_events (kind, account_id)
+  select distinct 'notifications_withdrawn', gone.account_id from gone where gone.read_at is null;
   delete from private.push_outbox where push_outbox.from_identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity.';
+  'Deletes the notifications and pushes that quote the closed identity; a job tells who had not read '
+  'them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -34515,7 +34641,7 @@ create trigger properties_queue_listing_events
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
-  'After properties_price_is_recorded, whose row it reads.';
+  'Runs after properties_price_is_recorded, whose row it reads.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
@@ -34565,7 +34691,7 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact. Of a chat its first message tells.';
+  'Notifies the owner of a request for contact, except a chat, whose first message does that.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -34592,7 +34718,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Tells whose ban was lifted what the end of the plan has hidden: a banned account is told nothing.';
+  'Tells an account, once its ban is lifted, what the end of the plan has hidden, because it is '
+  'told nothing while it is banned.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts
@@ -34745,8 +34872,8 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read; of one that was '
-  'read in part the notification counts the rest.';
+  'Marks the notifications of a conversation that was read or archived as read; if it was read in '
+  'part, the notification counts the rest.';
 
 -- The trigger does not watch unread, so a new message does not evaluate its condition.
 create trigger participants_read_notifications
@@ -35004,7 +35131,7 @@ as $$
     where organisations.active
       and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
       and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
-      -- Who has sent a later date waits for an admin.
+      -- An owner who has sent a later date is waiting for an admin.
       and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
       and not exists (
         select from private.licence_warnings
@@ -35160,6 +35287,33 @@ comment on function private.notify_of_terms is
   'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
   'are done.';
 
+create function private.announce_withdrawals() returns bigint
+  language plpgsql
+  security definer -- reads everybody's events
+  set search_path = ''
+as $$
+declare
+  event private.notification_events;
+begin
+  -- One account in a transaction, because its locks must not be held beside another's.
+  select * into event from private.notification_events
+  where notification_events.notified_at is null
+    and notification_events.kind = 'notifications_withdrawn'
+  order by notification_events.id
+  limit 1
+  for update skip locked;
+  if event.id is null then
+    return 0;
+  end if;
+  delete from private.notification_events where notification_events.id = event.id;
+  perform private.announce_unread(event.account_id);
+  return 1;
+end
+$$;
+comment on function private.announce_withdrawals is
+  'Job: tells the devices of an account that unread notifications went with a closed identity; '
+  'returns 0 when all are told.';
+
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
 as $$
@@ -35179,7 +35333,7 @@ begin
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- A fall of which some were told is told to the others, too, before the next one.
+  -- If some people were told of a fall, the others are told too, before the next one.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
@@ -35220,7 +35374,7 @@ declare
   owner jsonb; -- the owner's identity (from) and account (by)
   is_back constant boolean := coalesce(event.details ->> 'status' = 'active', false);
   price numeric;
-  told record;
+  notified record;
 begin
   select * into property from public.properties where properties.id = event.property_id;
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
@@ -35235,12 +35389,12 @@ begin
     elsif not event.details ? 'price' then
       select count(*) as times,
         (array_agg((earlier.details ->> 'price')::numeric order by earlier.id desc))[1] as price
-      into told
+      into notified
       from private.notification_events as earlier
       where earlier.property_id = event.property_id and earlier.kind = event.kind
         and earlier.notified_at > now() - interval '1 day';
       if not private.is_fall((event.details ->> 'before')::numeric, price)
-        or told.times >= 3 or price > told.price * 0.95 then
+        or notified.times >= 3 or price > notified.price * 0.95 then
         return null;
       end if;
     end if;
@@ -35357,7 +35511,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- It says what is unread now; under this lock no message changes that.
+    -- The notification says what is unread now; under this lock no message changes that.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
@@ -35367,7 +35521,7 @@ begin
         and participants.identity_id = deferred.identity_id
         and not participants.archived and not participants.muted
     ) or exists (
-      select from public.notifications -- a later message has told of it
+      select from public.notifications -- a later message has caused a notification
       where notifications.account_id = deferred.account_id and notifications.kind = 'message_new'
         and notifications.entity_id = deferred.entity_id
         and notifications.identity_id = deferred.identity_id
@@ -35395,7 +35549,7 @@ comment on function private.retry_deferred_notifications is
 
 grant execute on function
   private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,
-  private.fan_out_listing_events,
+  private.announce_withdrawals, private.fan_out_listing_events,
   private.retry_deferred_notifications
   to backend;
 
@@ -35433,6 +35587,7 @@ as $$
       join public.accounts on accounts.id = waiting.account_id
       join public.devices
         on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
+      left join public.account_settings as chosen on chosen.account_id = waiting.account_id
       left join auth.sessions on sessions.id = devices.session_id
       where waiting.due_at <= clock_timestamp()
         and (
@@ -35445,6 +35600,7 @@ as $$
             )
           )
           or private.was_read(waiting)
+          or not private.wants(chosen, waiting.category, 'push')
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -35461,8 +35617,26 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
-  'one waits, those that quote a blocked identity, and those for signed-out devices or accounts that '
-  'may not act.';
+  'one waits, those that quote a blocked identity, those that the account has switched off, and those '
+  'for signed-out devices or accounts that may not act.';
+
+create function private.hold_in_quiet_hours() returns void
+  language sql set search_path = ''
+as $$
+  update private.push_outbox as held
+  set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
+  from public.account_settings as chosen
+  where chosen.account_id = held.account_id and held.id in (
+    select due.id from private.push_outbox as due
+    join public.account_settings as asleep on asleep.account_id = due.account_id
+    where due.due_at <= clock_timestamp() and not due.exempt and asleep.quiet_from is not null
+      and private.after_quiet_hours(now(), asleep.quiet_from, asleep.quiet_to) > now()
+    for update of due skip locked
+  )
+$$;
+comment on function private.hold_in_quiet_hours is
+  'Puts off what was due before quiet hours and was not sent: it failed, all pushes were paused, or '
+  'the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -35496,7 +35670,38 @@ end
 $$;
 comment on function private.message_push is
   'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
-  'null if nothing is. Of messages that wait it counts those that were not pushed.';
+  'null if nothing is. If the push is about waiting messages, it counts those that were not '
+  'pushed.';
+
+create function private.still_holds(push private.push_outbox) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  kind constant text := push.data ->> 'kind';
+  property public.properties;
+begin
+  if kind not in (
+    'favorite_price_drop', 'favorite_unavailable', 'listing_expiring', 'listing_expired'
+  ) then
+    return true;
+  end if;
+  select * into property from public.properties
+  where properties.id = (push.data ->> 'entityId')::uuid;
+  return coalesce(case
+    when kind = 'favorite_price_drop'
+      then property.listed and property.price <= (push.details ->> 'price')::numeric
+    when kind = 'listing_expiring'
+      then property.listed and property.expires_at <= now() + interval '7 days'
+    when kind = 'listing_expired' then property.status = 'expired'
+    when push.details ->> 'status' = 'active' then property.listed
+    else property.status <> 'active' and (not push.details ? 'titleAr'
+      or not private.is_withdrawn(property) and private.shown_title(property, null) is not null)
+    end, false);
+end
+$$;
+comment on function private.still_holds is
+  'Whether what a push says of a listing is still so: its price, that it is or is not offered, that '
+  'it expires. What quotes a title that may no longer be shown holds no more.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -35533,6 +35738,7 @@ begin
   if private.are_pushes_paused() then
     return '[]';
   end if;
+  perform private.hold_in_quiet_hours();
   with due as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.due_at <= clock_timestamp() and not exists (
@@ -35556,7 +35762,7 @@ begin
   with claimed as materialized (
     select taken.*, devices.push_token, made.title as made_title, made.body as made_body,
       coalesce(made.data, taken.data) as made_data,
-      taken.category = 'messages' and made.body is null as is_over
+      taken.category = 'messages' and made.body is null or not private.still_holds(taken) as is_over
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
@@ -35566,7 +35772,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked.
+    -- It was read since drop_pushes looked, or what it says of a listing is no longer so.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -35646,8 +35852,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent, as soon as FCM takes it. One that
-    -- counts messages counts those of the failed one, too, and takes its place.
+    -- A newer text was queued meanwhile, so that one is sent as soon as FCM accepts it. If it
+    -- counts messages, it also counts those of the failed one and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -35693,7 +35899,7 @@ begin
     -- The device is deleted with its waiting pushes, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may tell of something newer by now.
+    -- If the lease has ended, the row may be about something newer by now.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
@@ -36121,7 +36327,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- Of a review that is not shown there is only the identity's own reply.
+    -- A review that is not shown is exported only with the identity's own reply.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
@@ -36142,11 +36348,11 @@ begin
         'targetType', reports.target_type,
         'targetId', reports.target_id,
         'reason', reports.reason,
-        'content', private.shown_content(reports.kept)
+        'content', private.shown_content(reports.stored_content)
       ) order by reports.id), '[]')
       from public.reports
       where reports.reported_identity_id = identity.id and reports.target_type <> 'message'
-        and reports.kept is not null and not exists (
+        and reports.stored_content is not null and not exists (
           select from public.reviews
           where reports.target_type = 'review' and reviews.id = reports.target_id
             and reviews.hidden_at is not null
@@ -36220,7 +36426,7 @@ begin
   ) then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
-  -- Asked for again, it keeps its date; what is to be done with the money may be said anew.
+  -- A repeated request keeps its date; the decision about the money may change.
   money := coalesce(money, identity.money_at_close);
   perform private.refuse_obligations(account.id, money, identity.id);
   update public.identities
@@ -36285,7 +36491,7 @@ grant execute on function private.cancel_closing, api.cancel_closing to authenti
 
 -- sql/14_privacy/6_events_deletion.sql
 
-create function private.on_deletion_asked() returns trigger
+create function private.on_deletion_requested() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
@@ -36302,7 +36508,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_deletion_asked is
+comment on function private.on_deletion_requested is
   'Tells the account that its deletion was requested, also by its proven phone and email, or '
   'cancelled.';
 
@@ -36311,7 +36517,7 @@ create trigger accounts_tell_of_their_deletion
   for each row when (
     (old.delete_at is null) <> (new.delete_at is null) and new.status <> 'deleted'
   )
-  execute function private.on_deletion_asked();
+  execute function private.on_deletion_requested();
 comment on trigger accounts_tell_of_their_deletion on public.accounts is
   'Runs after the triggers that end the sessions and hide the account.';
 
@@ -36691,12 +36897,13 @@ begin
     select
       format(
         'with given as ('
-          'select jsonb_build_array(%1$s) as wanted from jsonb_populate_record(null::%2$s, $1) '
+          'select jsonb_build_array(%1$s) as new_key from jsonb_populate_record(null::%2$s, $1) '
           'where %3$s'
         '), before as ('
-          'select jsonb_build_array(%1$s) as had from jsonb_populate_record(null::%2$s, $2)'
+          'select jsonb_build_array(%1$s) as old_key from jsonb_populate_record(null::%2$s, $2)'
         ') select not exists (select from %2$s, given, before where %3$s '
-          'and jsonb_build_array(%1$s) = wanted and not wanted @> ''null'' and wanted <> had)',
+          'and jsonb_build_array(%1$s) = new_key '
+          'and not new_key @> ''null'' and new_key <> old_key)',
         columns.keys, relation, coalesce(pg_get_expr(indpred, indrelid), 'true')),
       columns.keys || ' is taken by another row'
     from pg_catalog.pg_index
@@ -36966,7 +37173,7 @@ grant execute on function private.health to backend;
 
 -- sql/15_edits/4_reads_figures.sql
 
--- Nothing here is read whole: a queue is counted up to 10,000, by the index that its job reads.
+-- No table is read whole: a queue is counted up to 10,000, by the index that its job reads.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -37019,12 +37226,14 @@ as $$
     select greatest(media.removal_due_at, media.discarded_at) as at from public.media
     where media.discarded_at is not null and media.removed_at is null
       and media.removal_due_at <= now() and not exists (
-        select from public.reports where reports.kept -> 'pictures' @> to_jsonb(array[media.id])
+        select from public.reports
+        where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
       )
     order by media.removal_due_at, media.discarded_at limit 1000
   ) as due
 $$;
-comment on function private.job_queues is 'What waits for a job, and since when the oldest does.';
+comment on function private.job_queues is
+  'The work that waits for each job, and since when the oldest has waited.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -37099,7 +37308,7 @@ begin
     'connectionLimit', current_setting('max_connections')::integer);
 end
 $$;
-comment on function private.figures is 'What GET /metrics says of the database.';
+comment on function private.figures is 'The figures of the database for GET /metrics.';
 
 create function private.replica_lag() returns double precision
   language sql stable security definer set search_path = ''
