@@ -90,7 +90,12 @@ export const exceptions: Exceptions = {
       what: { 'public.conversations': 1, 'public.participants': 1 },
       why: locks,
     },
-    { from: '03_accounts', to: '11_admin', what: { 'public.reports': 1 }, why: locks },
+    {
+      from: '03_accounts',
+      to: '11_admin',
+      what: { 'public.admins': 1, 'public.reports': 1 },
+      why: `${locks} While the service is closed for maintenance, administrators sign in.`,
+    },
     { from: '03_accounts', to: '12_reviews', what: { 'public.reviews': 5 }, why: locks },
     {
       from: '03_accounts',

@@ -88,6 +88,11 @@ $$;
 comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
+create function private.maintenance_detail(said jsonb) returns jsonb
+  language sql stable
+  return jsonb_build_object(
+    'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en'));
+
 create function private.require_open() returns boolean
   language plpgsql stable
   security definer -- reads a setting, whoever calls
@@ -101,8 +106,7 @@ declare
 begin
   if said is not null then
     if not private.is_admin() then
-      perform private.refuse(503, 'maintenance', jsonb_build_object(
-        'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en')));
+      perform private.refuse(503, 'maintenance', private.maintenance_detail(said));
     end if;
   end if;
   return true;

@@ -7,6 +7,7 @@ create function private.custom_access_token(event jsonb) returns jsonb
 as $$
 declare
   account public.accounts;
+  maintenance constant jsonb := private.setting('maintenance');
   wait integer;
 begin
   -- "for update" would wait for transactions that insert rows with foreign keys to the account.
@@ -19,6 +20,12 @@ begin
   elsif private.is_locked(account) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', concat_ws(' ',
       private.lock_refusal(account) ->> 'code', private.lock_refusal(account) -> 'detail')));
+  elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
+    and not exists (select from public.admins where admins.account_id = account.id)
+    and account.email is distinct from private.decoy_email() then
+    -- get_me would refuse it, but only after a requested deletion had been taken back.
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
+      'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then
     if not private.take_announced_sign_in(account.id) then
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';

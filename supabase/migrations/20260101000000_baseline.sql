@@ -1899,6 +1899,11 @@ $$;
 comment on function private.caller_refusal is
   'Why the caller may not act, as {status, code, detail}; null if it may.';
 
+create function private.maintenance_detail(said jsonb) returns jsonb
+  language sql stable
+  return jsonb_build_object(
+    'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en'));
+
 create function private.require_open() returns boolean
   language plpgsql stable
   security definer -- reads a setting, whoever calls
@@ -1912,8 +1917,7 @@ declare
 begin
   if said is not null then
     if not private.is_admin() then
-      perform private.refuse(503, 'maintenance', jsonb_build_object(
-        'retryAfter', 60, 'said', jsonb_build_array(said -> 'ar', said -> 'en')));
+      perform private.refuse(503, 'maintenance', private.maintenance_detail(said));
     end if;
   end if;
   return true;
@@ -6525,6 +6529,7 @@ create function private.custom_access_token(event jsonb) returns jsonb
 as $$
 declare
   account public.accounts;
+  maintenance constant jsonb := private.setting('maintenance');
   wait integer;
 begin
   -- "for update" would wait for transactions that insert rows with foreign keys to the account.
@@ -6537,6 +6542,12 @@ begin
   elsif private.is_locked(account) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', concat_ws(' ',
       private.lock_refusal(account) ->> 'code', private.lock_refusal(account) -> 'detail')));
+  elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
+    and not exists (select from public.admins where admins.account_id = account.id)
+    and account.email is distinct from private.decoy_email() then
+    -- get_me would refuse it, but only after a requested deletion had been taken back.
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
+      'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then
     if not private.take_announced_sign_in(account.id) then
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeCodes } from '../../functions/chat/protocol.ts'
+import { signInAs } from '../accounts/social-sign-in.ts'
 import { edit } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -16,7 +17,7 @@ import {
 } from '../support/client.ts'
 import { callDataApi } from '../support/data-api.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { insertListing, proveEmail } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 
 const metricsToken = randomUUID()
@@ -47,19 +48,27 @@ describe.runIf(hasStack)(
     let person: Person
     let admin: Person
     let owner: Person
+    let leaving: Person
+    const subject = randomUUID()
+    const byGoogle = () => ({ sub: subject, email: leaving.identifier })
     let listing: string
     let chat: Awaited<ReturnType<typeof startConversation>>
     let socket: ChatSocket
 
     beforeAll(async () => {
-      ;[person, admin, owner, chat] = await Promise.all([
+      ;[person, admin, owner, leaving, chat] = await Promise.all([
         signUp(),
         signUpAdmin(),
+        signUp(),
         signUp(),
         startConversation(),
       ])
       listing = await insertListing(owner.identityId)
       socket = await ChatSocket.connect(chat.a)
+      await proveEmail(leaving)
+      expect((await signInAs('google', byGoogle())).status).toBe(200)
+      const { password } = leaving
+      expect((await leaving.post('/auth/me/delete', { password })).status).toBe(202)
       await set(said)
     })
     afterAll(async () => {
@@ -121,6 +130,22 @@ describe.runIf(hasStack)(
       expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials'])
       expectClosed(await guest.post('/auth/login', { identifier, password: person.password }))
       expect(await sessions()).toEqual(before)
+    })
+
+    test('a sign-in that is refused takes back no deletion, by password or by a provider', async () => {
+      const state = () =>
+        rowsOf(
+          `select accounts.delete_at, count(sessions.id)::int as sessions from public.accounts
+           left join auth.sessions on sessions.user_id = accounts.id
+           where accounts.id = $1 group by accounts.id`,
+          [leaving.id],
+        )
+      const before = await state()
+      expect(before).toEqual([{ delete_at: expect.any(Date), sessions: 0 }])
+      const { identifier, password } = leaving
+      expectClosed(await guest.post('/auth/login', { identifier, password }), 'by password')
+      expectClosed(await signInAs('google', byGoogle()), 'by Google')
+      expect(await state()).toEqual(before)
     })
 
     test('a session is renewed, so that nobody is signed out by it', async () => {
