@@ -44,7 +44,7 @@ $$;
 
 -- The owner of the functions that a client can execute becomes acting, or administering if they
 -- require an administrator, so that row-level security binds every statement in them. The functions
--- in the lists still belong to postgres (test/whole/doors.test.ts has the reason of each).
+-- in the lists still belong to postgres (test/whole/reviewed-functions.ts has the reason of each).
 do $$
 declare
   -- Policies call these, so policies must not bind them in turn.

@@ -66,18 +66,18 @@ const scope = new RegExp(`(?:${column})\\s*(=|<>|is distinct from)\\s*(?:${someo
 /** Returns each condition of scope and each check for an administrator in a body, with the definition that lacks it. */
 function mutantsOf(routine: Routine) {
   const { name, body, definition } = routine
-  const scopes = [...body.matchAll(scope)].filter(({ index }) => {
-    const before = body.slice(0, index)
-    const statement = before.slice(before.lastIndexOf(';') + 1)
-    return /\b(?:where|on|and|or|when|not|if|elsif|\()\s*\(?\s*$/.test(statement)
-  })
+  const statementBefore = (index: number) =>
+    body.slice(body.slice(0, index).lastIndexOf(';') + 1, index)
+  const scopes = [...body.matchAll(scope)].filter(({ index }) =>
+    /\b(?:where|on|and|or|when|not|if|elsif|\()\s*\(?\s*$/.test(statementBefore(index))
+  )
   const times = new Map<string, number>()
   return [...scopes, ...body.matchAll(/private\.require_admin\(\)/g)].map((found) => {
     // `if upload.identity_id <> owner_id then refuse` has nothing to refuse without it.
-    const before = body.slice(0, found.index)
-    const isGuard = /\b(?:if|elsif|when)\b(?:(?!\b(?:then|where)\b)[^])*$/.test(before)
+    const isGuard = /\b(?:if|elsif|when)\b(?:(?!\b(?:then|where)\b)[^])*$/
+      .test(statementBefore(found.index))
     const lacking = found[1] ? String(found[1] === '=' || !isGuard) : 'private.require_account()'
-    const mutated = before + lacking + body.slice(found.index + found[0].length)
+    const mutated = body.slice(0, found.index) + lacking + body.slice(found.index + found[0].length)
     const condition = found[0].replace(/\s+/g, ' ')
     const time = (times.get(condition) ?? 0) + 1
     times.set(condition, time)
