@@ -89,9 +89,9 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
       ...new Set([stack.url, stack.publicUrl].map((url) => `${url}/functions/v1/api/sandbox/done`)),
       'https://app.example/payments',
     ].join(),
-    // These are the ports of the development servers of Next, Vite and Expo.
+    // These are the ports of the development servers of Next, Vite, the desk and Expo.
     CORS_ORIGINS: ['localhost', ...(stack.host ? [stack.host] : [])]
-      .flatMap((host) => [3000, 5173, 8081].map((port) => `http://${host}:${port}`)).join(),
+      .flatMap((host) => [3000, 5173, 5174, 8081].map((port) => `http://${host}:${port}`)).join(),
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',
