@@ -10321,7 +10321,7 @@ export interface operations {
     list_users: {
         parameters: {
             query?: {
-                /** @description A part of an email, phone or name, or the id of an account or identity. */
+                /** @description A part of an email, phone or name, the id of an account or identity, or the number of a listing or an invoice, for whose it is. */
                 q?: string;
                 /** @description Accounts in this state. */
                 status?: "active" | "suspended" | "banned" | "deleted";

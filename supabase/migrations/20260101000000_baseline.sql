@@ -29404,6 +29404,7 @@ declare
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
   digits constant text := private.phone_part(given);
   name constant text := nullif(private.search_text(q), '');
+  ref constant bigint := substring(upper(given) from '^KW[- ]?([0-9]{1,9})$');
   given_id uuid;
 begin
   if pg_input_is_valid(given, 'uuid') then
@@ -29422,6 +29423,12 @@ begin
     union all
     select identities.account_id from public.identities
     where given_id in (identities.id, identities.account_id)
+    union all
+    select identities.account_id from public.properties
+    join public.identities on identities.id = properties.owner_identity_id
+    where properties.ref_no = ref
+    union all
+    select invoices.account_id from public.invoices where invoices.number = upper(given)
   )
   limit 2001;
 end
@@ -29568,8 +29575,8 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, a state, a '
-  'requested deletion, the type and state of an identity, and the times of registration and last '
+  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, the number of a '
+  'listing or an invoice, a state, a requested deletion, the type and state of an identity, and the times of registration and last '
   'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
 
 create function private.count_sessions(account_id uuid) returns bigint

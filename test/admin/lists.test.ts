@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation } from '../support/fixtures.ts'
+import { publishListing } from '../support/listings.ts'
+import { topUpInvoice } from '../support/money.ts'
 import { arabic } from '../support/typed-forms.ts'
 import { reason, statusOf } from './requests.ts'
 
@@ -56,6 +58,12 @@ describe('ADM-04 lists', () => {
     }
     expect(await found({ q: made[2]!.id })).toEqual([made[2]!.id])
     expect(await found({ q: made[2]!.identityId })).toEqual([made[2]!.id])
+    const { refNo } = await publishListing(made[2]!)
+    for (const q of [refNo, refNo.toLowerCase(), arabic(refNo)]) {
+      expect(await found({ q })).toEqual([made[2]!.id])
+    }
+    const { number } = await topUpInvoice(made[1]!)
+    expect(await found({ q: number.toLowerCase() })).toEqual([made[1]!.id])
 
     await statusOf(admin, made[1]!.id, { status: 'suspended' })
     expect(await found({ q: name, status: 'suspended' })).toEqual([made[1]!.id])

@@ -31,7 +31,8 @@ const order = (more = '') =>
 
 export const UserQuery = z.strictObject({
   q: part.optional().describe(
-    'A part of an email, phone or name, or the id of an account or identity.',
+    'A part of an email, phone or name, the id of an account or identity, or the number of a listing or ' +
+      'an invoice, for whose it is.',
   ),
   status: z.enum(accountStatuses).optional().describe('Accounts in this state.'),
   type: identityType.optional().describe(
