@@ -22,7 +22,7 @@ export type Received = {
   file?: Blob
 }
 
-const fileTypes = /^(image\/|application\/pdf)/
+const fileTypes = /^(image\/|application\/pdf|text\/csv)/
 
 /** Sends a request. Rejects with the signal's reason, or with an ApiError `connection`. */
 export function transmit(fetchWith: typeof fetch, sent: Sent): Promise<Received> {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { createClient, isApiError, listOf, pictureIn } from '../../client/src/index.ts'
+import { signUpAdmin } from '../support/admins.ts'
 import { signUp } from '../support/client.ts'
 import { insertWaitingCompany } from '../support/fixtures.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
@@ -190,6 +191,16 @@ test('an upload says how far it is, and can be cancelled', async () => {
   await expect(uploaded).rejects.toMatchObject({ name: 'AbortError' })
   const bad = client.upload.avatar(new Blob(['text']))
   await expect(bad).rejects.toMatchObject({ code: 'file_not_image', status: 415 })
+})
+
+test('a list that is asked for as CSV comes as a file', async () => {
+  const { client } = await signedIn(await signUpAdmin())
+  const headers = { accept: 'text/csv' }
+  const query = { outcome: 'ignored' } as const
+  const file: unknown = await client.get('/admin/payments/events', { query, headers })
+  expect(file).toBeInstanceOf(Blob)
+  // Blob.text() drops the mark of UTF-8.
+  expect(await (file as Blob).text()).toMatch(/^"id","provider",/)
 })
 
 test('documents go up, are listed, and come down as files', async () => {
