@@ -1,0 +1,135 @@
+// The client of the service, whose session it is, and the proof of an administrator.
+import { effect, signal } from '@preact/signals'
+import {
+  createClient,
+  isApiError,
+  memoryStorage,
+  type Schemas,
+  type Session,
+  type Storage,
+} from 'kuwait-property-client'
+import { language, t } from './words.ts'
+
+export const service: string = import.meta.env.VITE_API
+
+/** True while the page is closed: what is sent then arrives nevertheless. */
+let leaving = false
+addEventListener('pagehide', () => (leaving = true), { capture: true })
+addEventListener('pageshow', () => (leaving = false))
+
+function tabStorage(): Storage {
+  try {
+    return sessionStorage
+  } catch {
+    return memoryStorage()
+  }
+}
+export const tab = tabStorage()
+
+export const api = createClient({
+  url: service,
+  storage: tab,
+  fetch: (input, init) =>
+    fetch(input, {
+      ...init,
+      headers: { ...init?.headers as Record<string, string>, 'accept-language': language.value },
+      keepalive: leaving,
+      referrerPolicy: 'no-referrer',
+    }),
+})
+
+/** Undefined until the storage was read; null without a session. */
+export const session = signal<Session | null | undefined>()
+/** Why there is no session any more, to be told at the sign-in. */
+export const endedBy = signal('')
+
+let proof = ''
+let proofEnds = 0
+/** The dialog that asks for a proof sets this while it is open. */
+export const asking = signal<{ done: (proven: boolean) => void } | undefined>()
+
+export function keepProof(given: Schemas['SudoProof']) {
+  proof = given.proof
+  proofEnds = Date.now() + given.expiresIn * 1000
+}
+
+const ask = () =>
+  new Promise<void>((resolve, reject) => {
+    asking.value?.done(false)
+    asking.value = {
+      done(proven) {
+        asking.value = undefined
+        if (proven) resolve()
+        else reject(new DOMException('No proof was given.', 'AbortError'))
+      },
+    }
+  })
+
+/** Makes a call with the proof that there is; where the service wants one, asks for it and calls once more. */
+export async function withProof<Value>(call: (options: { proof?: string }) => Promise<Value>): Promise<Value> {
+  try {
+    return await call(Date.now() < proofEnds ? { proof } : {})
+  } catch (error) {
+    if (!isApiError(error) || !['proof_required', 'passkey_required'].includes(error.code)) throw error
+    await ask()
+    return await call({ proof })
+  }
+}
+
+/** The text of an error in the reader's language; empty for what the person broke off. */
+export function textOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'AbortError') return ''
+  if (!isApiError(error)) {
+    console.error(error)
+    return t('unexpected')
+  }
+  if (error.code === 'connection') return t('offline')
+  return [...new Set([error, ...error.fields].map(({ message }) => message))].join(' ')
+}
+
+export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
+
+/** Calls of a session that has ended bring the sign-in page; this is told by the client. */
+export async function follow() {
+  api.auth.onChange((now, reason) => {
+    if (!now) {
+      if (session.value && !endedBy.value) endedBy.value = reason ? textOf(reason) : t('wasEnded')
+      asking.value?.done(false)
+      proof = ''
+    }
+    session.value = now ?? null
+  })
+  session.value = await api.auth.session() ?? null
+}
+
+export async function signOut(why = '') {
+  endedBy.value = why
+  await api.auth.signOut()
+  session.value = null
+}
+
+type Meta = Record<'areas' | 'governorates', Map<string, Schemas['Area'] | Schemas['Governorate']>> & {
+  areas: Map<string, Schemas['Area']>
+  enums: Schemas['Enums']
+}
+/** Vocabularies and places; undefined until they have come. */
+export const meta = signal<Meta | undefined>()
+
+async function loadMeta() {
+  const [areas, governorates, enums] = await Promise.all([
+    api.get('/meta/areas'),
+    api.get('/meta/governorates'),
+    api.get('/meta/enums'),
+  ])
+  const byId = <Item extends { id: string }>(items: Item[]) => new Map(items.map((item) => [item.id, item]))
+  meta.value = { areas: byId(areas.items), governorates: byId(governorates.items), enums }
+}
+effect(() => {
+  if (session.value && !meta.peek()) void loadMeta().catch(() => {}) // codes are shown where words have not come
+})
+
+/** The word of a vocabulary's code, such as «شقة» of `kind` and `apartment`. */
+export function word(vocabulary: string, code: string | null | undefined): string {
+  const found = meta.value?.enums[vocabulary]?.find((one) => one.code === code)
+  return found ? (language.value === 'ar' ? found.textAr : found.textEn) : code ?? ''
+}

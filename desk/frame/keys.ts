@@ -1,0 +1,47 @@
+// Single keys. They are told by their place on the keyboard where the layout has no Latin letters.
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+
+export type Keys = Record<string, (event: KeyboardEvent) => void>
+
+/** People who use speech or whose hands tremble can do without single keys. */
+export const keysOn = signal(true)
+export const helpOpen = signal(false)
+
+const layers: { current: Keys }[] = []
+
+function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
+  if (code === 'Slash' || key === '/' || key === '?') return key === '?' || shiftKey ? '?' : '/'
+  if (/^[a-z]$/i.test(key)) return key.toLowerCase()
+  const [, letter] = /^Key([A-Z])$/.exec(code) ?? []
+  return letter ? letter.toLowerCase() : /^Digit\d$/.test(code) ? code.slice(5) : key
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable ||
+    target.matches('textarea, select, input:not([type=checkbox], [type=radio], [type=button])'))
+
+addEventListener('keydown', (event) => {
+  const { ctrlKey, metaKey, altKey, target } = event
+  const name = nameOf(event)
+  if (ctrlKey || metaKey || altKey || event.isComposing || document.querySelector('dialog[open]')) return
+  if (isTyping(target)) {
+    if (name === 'Escape') (target as HTMLElement).blur()
+    return
+  }
+  if (!keysOn.value && name.length === 1) return
+  const layer = [...layers].reverse().find(({ current }) => name in current)
+  if (!layer) return
+  event.preventDefault()
+  layer.current[name]!(event)
+})
+
+/** Binds keys while a component is shown; the one that came last has them first. A dialog stops all of them. */
+export function useKeys(keys: Keys) {
+  const layer = useRef(keys)
+  layer.current = keys
+  useEffect(() => {
+    layers.push(layer)
+    return () => void layers.splice(layers.indexOf(layer), 1)
+  }, [])
+}

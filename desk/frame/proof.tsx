@@ -1,0 +1,91 @@
+// Asks an administrator for a proof: by passkey where there is one, else by password or code.
+import { useSignal } from '@preact/signals'
+import { startAuthentication, WebAuthnError } from '@simplewebauthn/browser'
+import type { Input } from 'kuwait-property-client'
+import { useState } from 'preact/hooks'
+import { api, asking, isCode, keepProof, session, textOf } from './api.ts'
+import { Button, Dialog, Field, say } from './parts.tsx'
+import { isolated, t } from './words.ts'
+
+type Proving = NonNullable<Input<'post', '/auth/sudo'>[0]>['body']
+
+/** What a browser says of a passkey that was not confirmed, in words. */
+export const passkeyError = (error: unknown) =>
+  error instanceof WebAuthnError || error instanceof DOMException ? t('proofAborted') : textOf(error)
+
+export function ProofDialog() {
+  const open = asking.value
+  return open ? <Ask key={String(session.value?.user.id)} done={open.done} /> : null
+}
+
+function Ask({ done }: { done: (proven: boolean) => void }) {
+  const user = session.value?.user
+  const to = user?.phone ?? (user?.emailProven ? user.email : null)
+  const password = useSignal('')
+  const code = useSignal('')
+  const fault = useSignal('')
+  const [way, setWay] = useState<'passkey' | 'password' | 'code'>('password')
+  const [isSent, setSent] = useState(false)
+
+  const prove = async (body: Proving) => {
+    keepProof(await api.post('/auth/sudo', { body }))
+    done(true)
+  }
+  const attempt = (act: () => Promise<void>) => async () => {
+    fault.value = ''
+    try {
+      await act()
+    } catch (error) {
+      if (isCode(error, 'passkey_required')) setWay('passkey')
+      fault.value = passkeyError(error)
+    }
+  }
+  const byPasskey = attempt(async () => {
+    const optionsJSON = await api.post('/auth/sudo/options')
+    await prove({ assertion: await startAuthentication({ optionsJSON }) as never })
+  })
+  const byPassword = attempt(() => prove({ currentPassword: password.value }))
+  const send = attempt(async () => {
+    await api.post('/auth/otp/resend', { body: { identifier: to!, purpose: 'sudo' } })
+    setSent(true)
+    say(t('codeTo', { to: to! }))
+  })
+  const byCode = attempt(() => prove({ code: code.value }))
+  const submit = way === 'password' ? byPassword : byCode
+
+  return (
+    <Dialog title={t('proofTitle')} onClose={() => done(false)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <p>{t('proofWhy')}</p>
+        <Button main={way === 'passkey'} onClick={byPasskey}>{t('proofPasskey')}</Button>
+        {way === 'password' && (
+          <>
+            <Field label={t('password')} value={password} type='password' autocomplete='current-password' dir='ltr' />
+            <Button main submits disabled={!password.value}>{t('proofPassword')}</Button>
+            {to && <Button plain onClick={() => setWay('code')}>{t('proofCode')}</Button>}
+            {user?.providers.length
+              ? <Button plain onClick={attempt(() => prove({}))}>{t('proofSocial')}</Button>
+              : null}
+          </>
+        )}
+        {way === 'code' && (
+          <>
+            <Button onClick={send}>{t('sendCode')} {isolated(to!)}</Button>
+            {isSent && (
+              <>
+                <Field label={t('code')} value={code} inputMode='numeric' autocomplete='one-time-code' dir='ltr' />
+                <Button main submits disabled={!code.value}>{t('proofCode')}</Button>
+              </>
+            )}
+          </>
+        )}
+        <p class='bad' role='alert'>{fault.value}</p>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,109 @@
+// Signing in, and the end of a session that nobody uses.
+import { useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { api, endedBy, session, signOut, tab, textOf } from './api.ts'
+import { Button, Dialog, Field } from './parts.tsx'
+import { t } from './words.ts'
+
+const idleAfter = 30 * 60_000
+const warnedBefore = 60_000
+const usedKey = 'desk.used'
+
+/** The last key or pointer; kept beside the session, so that one of yesterday does not open today. */
+let used = Number(tab.getItem(usedKey)) || 0
+let kept = used
+function use() {
+  used = Date.now()
+  if (used - kept < 5000) return
+  kept = used
+  tab.setItem(usedKey, String(used))
+}
+for (const event of ['keydown', 'pointerdown', 'pointermove', 'wheel']) addEventListener(event, use, { passive: true })
+
+/** True if the session that the tab still has was last used too long ago. */
+export const isStale = () => Date.now() - used > idleAfter
+
+export function IdleWatch() {
+  const [left, setLeft] = useState(Infinity)
+  useEffect(() => {
+    use()
+    const watch = setInterval(() => {
+      const now = idleAfter - (Date.now() - used)
+      if (now <= 0) void signOut(t('wasIdle'))
+      else setLeft(now <= warnedBefore ? Math.ceil(now / 1000) : Infinity)
+    }, 1000)
+    return () => clearInterval(watch)
+  }, [])
+  if (left === Infinity) return null
+  const stay = () => {
+    use()
+    setLeft(Infinity)
+  }
+  return (
+    <Dialog title={t('idleTitle')} onClose={stay}>
+      <p role='timer'>{t('idleSoon', { seconds: left })}</p>
+      <Button main onClick={stay}>{t('stay')}</Button>
+    </Dialog>
+  )
+}
+
+export function SignIn() {
+  const identifier = useSignal('')
+  const password = useSignal('')
+  const code = useSignal('')
+  const fault = useSignal(endedBy.value)
+  const [step, setStep] = useState<'password' | 'forgot' | 'reset'>('password')
+  const [resetId, setResetId] = useState<string>()
+
+  const steps = {
+    async password() {
+      const now = await api.auth.signIn({ identifier: identifier.value, password: password.value })
+      use()
+      endedBy.value = ''
+      session.value = now
+    },
+    async forgot() {
+      const sent = await api.post('/auth/password/forgot', { body: { identifier: identifier.value } })
+      setResetId(sent.resetId)
+      password.value = ''
+      setStep('reset')
+      fault.value = t('codeSent')
+    },
+    async reset() {
+      const given = { identifier: identifier.value, code: code.value, ...resetId && { resetId } }
+      const body = { ...given, newPassword: password.value, confirmPassword: password.value }
+      await api.post('/auth/password/reset', { body })
+      setStep('password')
+      fault.value = t('passwordSet')
+    },
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    fault.value = ''
+    await steps[step]().catch((error) => (fault.value = textOf(error)))
+  }
+  return (
+    <form class='sign-in' onSubmit={(event) => void submit(event)}>
+      <h1>{t('desk')}</h1>
+      <p role='alert'>{fault.value}</p>
+      <Field label={t('identifier')} value={identifier} autocomplete='username' dir='ltr' required />
+      {step === 'reset' && (
+        <Field label={t('code')} value={code} inputMode='numeric' autocomplete='one-time-code' dir='ltr' required />
+      )}
+      {step !== 'forgot' && (
+        <Field
+          label={t(step === 'reset' ? 'newPassword' : 'password')}
+          value={password}
+          type='password'
+          autocomplete={step === 'reset' ? 'new-password' : 'current-password'}
+          dir='ltr'
+          required
+        />
+      )}
+      <Button main submits>{t(step === 'password' ? 'signIn' : step === 'forgot' ? 'sendCode' : 'save')}</Button>
+      <Button plain onClick={() => setStep(step === 'password' ? 'forgot' : 'password')}>
+        {t(step === 'password' ? 'forgot' : 'back')}
+      </Button>
+    </form>
+  )
+}
