@@ -1,4 +1,4 @@
-import { wordsOf } from '../frame/words.ts'
+import { wordsOf, type Words } from '../frame/words.ts'
 
 export const t = wordsOf({
   title: { ar: 'سجل الأعمال', en: 'Audit trail' },
@@ -13,6 +13,8 @@ export const t = wordsOf({
   oldest: { ar: 'الأقدم أولا', en: 'Oldest first' },
   newest: { ar: 'الأحدث أولا', en: 'Newest first' },
   order: { ar: 'الترتيب', en: 'Order' },
+  apply: { ar: 'طبّق', en: 'Apply' },
+  badId: { ar: 'المعرّف 36 حرفا ورقما.', en: 'An id has 36 letters and digits.' },
   none: { ar: 'لا شيء بهذه الشروط.', en: 'Nothing was done that fits.' },
   said: { ar: '{name} (كما كُتب، بلا إثبات)', en: '{name} (as typed, not proven)' },
   by: { ar: 'قاعدة البيانات: {role}', en: 'Database: {role}' },
@@ -29,8 +31,7 @@ export const t = wordsOf({
   csvSaved: { ar: 'حُفظ الملف.', en: 'The file was saved.' },
 })
 
-/** What was done, and to what. Codes that are not here are shown as they are. */
-export const actions = wordsOf({
+const acts = {
   'account.status': { ar: 'حالة الحساب', en: 'Account: status' },
   'account.identifier': { ar: 'تعيين رقم أو بريد', en: 'Account: phone or email set' },
   'account.deleted': { ar: 'حذف الحساب', en: 'Account: deleted' },
@@ -57,11 +58,9 @@ export const actions = wordsOf({
   'report.status': { ar: 'قرار في بلاغ', en: 'Report: decided' },
   'review.hidden': { ar: 'إخفاء تقييم أو إظهاره', en: 'Review: hidden or shown' },
   'setting.changed': { ar: 'تغيير إعداد', en: 'Setting: changed' },
-})
-export const actionCodes = [
-  ...['account.status', 'account.identifier', 'account.deleted', 'account.payout', 'admin.changed', 'document.read'],
-  ...['duplicate.state', 'identity.status', 'invoice.refund', 'list.exported', 'message.hidden', 'message.shown'],
-  ...['note.added', 'passkey.added', 'passkey.removed', 'payout.paid_out', 'payout.written_off', 'plan.changed'],
-  ...['property.approve', 'property.reject', 'property.restore', 'property.status', 'property.suspend'],
-  ...['report.status', 'review.hidden', 'setting.changed'],
-] as const
+} satisfies Words
+const actText = wordsOf(acts)
+
+export const actCodes = Object.keys(acts) as (keyof typeof acts)[]
+/** What an act is called; its code where a later one has no words here. */
+export const actOf = (code: string) => code in acts ? actText(code as keyof typeof acts) : code

@@ -175,7 +175,7 @@ export function Button({ onClick, main, danger, plain, key_, submits, disabled, 
 type FieldProps = {
   label: string
   value: Signal<string>
-  type?: 'text' | 'password' | 'search' | 'email' | 'tel'
+  type?: 'text' | 'password' | 'search' | 'email' | 'tel' | 'date' | 'datetime-local'
   rows?: number
   hint?: string
   error?: string | undefined
