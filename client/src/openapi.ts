@@ -4967,6 +4967,8 @@ export interface components {
             claimedBy: components["schemas"]["ModerationItemClaimedBy"] | null;
             /** @description What was last decided about it, or of a report about the same; null: nothing yet. */
             lastDecision: components["schemas"]["AuditEntry"] | null;
+            /** @description It, as it stands now; null: it does not wait. */
+            item: components["schemas"]["ModerationItem"] | null;
         };
         /** @description A person on one page: the newest 50 of each list, newest first. */
         UserHistory: {

@@ -16,12 +16,15 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   return json_build_object('id', id, 'waits', waits,
-    'claimedBy', private.claimed_by_json(id), 'lastDecision', decision);
+    'claimedBy', private.claimed_by_json(id), 'lastDecision', decision,
+    'item', case when waits then (
+      select records.record from private.moderation_records(array[id]) as records
+    ) end);
 end
 $$;
 comment on function private.claim_moderation is
   'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
-  'who does, and what was last decided about it. 403 admin_only, 404 not_found.';
+  'who does, what was last decided about it, and the item as it stands. 403 admin_only, 404 not_found.';
 
 create function private.release_moderation(id uuid) returns void
   language plpgsql security definer set search_path = ''

@@ -52,7 +52,9 @@ describe('ADM-24 two administrators look at one item', () => {
       waits: true,
       claimedBy: { id: admin.id, fullName: 'مريم', until: expect.any(String) },
       lastDecision: null,
+      item: await itemOf(listing),
     }])
+    expect(body.item).toMatchObject({ id, kind: 'report', claimedBy: body.claimedBy })
     expect(Math.round((Date.parse(body.claimedBy.until) - Date.now()) / 60_000)).toBe(15)
     expect((await claim(id, other)).body).toEqual(body)
     expect((await itemOf(listing)).claimedBy).toEqual(body.claimedBy)
@@ -106,6 +108,7 @@ describe('ADM-24 two administrators look at one item', () => {
       waits: false,
       claimedBy: null,
       lastDecision: { action: 'property.suspend', reason: why },
+      item: null,
     })
     expect((await reporter.get('/reports/mine')).body.items[0].state).toBe('decided')
   })

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Invoice } from '../billing/schemas.ts'
 import { orNull } from '../http/route.ts'
 import { everyStatus, Property } from '../properties/schemas.ts'
-import { AdminUserPage, AuditEntry, claimedBy, Report } from './schemas.ts'
+import { AdminUserPage, AuditEntry, claimedBy, ModerationItem, Report } from './schemas.ts'
 import { Note } from './schemas-notes.ts'
 
 export const Claim = z.object({
@@ -12,6 +12,7 @@ export const Claim = z.object({
   lastDecision: orNull(AuditEntry).describe(
     'What was last decided about it, or of a report about the same; null: nothing yet.',
   ),
+  item: orNull(ModerationItem).describe('It, as it stands now; null: it does not wait.'),
 }).openapi('Claim', { description: 'Who looks at an item of the moderation list.' })
 
 const { id, refNo, type, kind, titleAr, price, createdAt, publishedAt } = Property.shape
