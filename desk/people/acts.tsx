@@ -1,0 +1,103 @@
+// What an administrator may do to somebody else's account.
+import { signal } from '@preact/signals'
+import type { Schemas } from 'kuwait-property-client'
+import { api, withProof, word } from '../frame/api.ts'
+import { money } from '../frame/format.ts'
+import { explain, Field, say } from '../frame/parts.tsx'
+import type { Act } from './act.tsx'
+import { t } from './words.ts'
+
+type User = Schemas['AdminUser']
+type Status = 'active' | 'suspended' | 'banned'
+
+export function actsOn(user: User, reload: () => void): Act[] {
+  const path = { userId: user.id }
+  const put = async (status: Status, reason: string, until?: string | null) => {
+    const body = { status, reason, ...until && { until } }
+    await withProof((options) => api.patch('/admin/users/{userId}/status', { path, body, ...options }))
+    reload()
+  }
+  const back = () => void put(user.status as Status, user.statusReason ?? t('undone'), user.suspendedUntil).catch(explain)
+  const until = signal('')
+  const suspend: Act = {
+    title: t('suspend'),
+    about: t('suspendAbout'),
+    more: () => <Field label={t('suspendUntil')} value={until} type='datetime-local' />,
+    send: async (reason) => {
+      await put('suspended', reason, until.value && new Date(`${until.value}:00+03:00`).toISOString())
+      say(t('suspended'), { undo: back })
+    },
+  }
+  const ban: Act = {
+    title: t('ban'),
+    about: t('banAbout'),
+    send: async (reason) => {
+      await put('banned', reason)
+      say(t('banned'), { undo: back })
+    },
+  }
+  const lift: Act = {
+    title: t('lift'),
+    send: async (reason) => {
+      await put('active', reason)
+      say(t('lifted'), { undo: back })
+    },
+  }
+  const isLocked = user.status !== 'active'
+  return [
+    ...isLocked ? [lift] : [suspend],
+    ...user.status === 'banned' ? [payOut(path, reload)] : [ban],
+    setIdentifier(path, reload),
+    remove(path, reload),
+  ]
+}
+
+function setIdentifier(path: { userId: string }, reload: () => void): Act {
+  const value = signal('')
+  const removeOther = signal(false)
+  return {
+    title: t('identifier'),
+    about: t('identifierAbout'),
+    isFinal: true,
+    isReady: () => value.value.trim() !== '',
+    more: () => (
+      <>
+        <Field label={t('value')} value={value} dir='ltr' required />
+        <label class='check'>
+          <input type='checkbox' checked={removeOther.value} onChange={() => (removeOther.value = !removeOther.value)} /> {t('removeOther')}
+        </label>
+      </>
+    ),
+    send: async (reason) => {
+      const rest = { reason, removeOther: removeOther.value }
+      const given = value.value.trim()
+      const body = given.includes('@') ? { email: given, ...rest } : { phone: given, ...rest }
+      await withProof((options) => api.patch('/admin/users/{userId}/identifier', { path, body, ...options }))
+      say(t('identifierSet'))
+      reload()
+    },
+  }
+}
+
+const payOut = (path: { userId: string }, reload: () => void): Act => ({
+  title: t('payout'),
+  about: t('payoutAbout'),
+  isFinal: true,
+  send: async (reason) => {
+    const { items } = await withProof((options) => api.post('/admin/users/{userId}/payout', { path, body: { reason }, ...options }))
+    const list = items.map(({ amount, state }) => `${money(amount)} (${word('payoutState', state)})`).join(' · ')
+    say(list ? t('payoutOpened', { list }) : t('payoutNothing'), { seconds: 12 })
+    reload()
+  },
+})
+
+const remove = (path: { userId: string }, reload: () => void): Act => ({
+  title: t('delete'),
+  about: t('deleteAbout'),
+  isFinal: true,
+  send: async (reason) => {
+    await withProof((options) => api.delete('/admin/users/{userId}', { path, body: { reason }, ...options }))
+    say(t('deleted'))
+    reload()
+  },
+})

@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals'
+import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
+import type { Schemas } from 'kuwait-property-client'
+import { api, withProof } from '../frame/api.ts'
+import { Button, Empty, Facts, Field, Loaded, say, Time, useLoad } from '../frame/parts.tsx'
+import { passkeyError } from '../frame/proof.tsx'
+import { type Act, ActDialog } from '../people/act.tsx'
+import { t } from './words.ts'
+
+export function Passkeys() {
+  const keys = useLoad((signal) => api.get('/auth/passkeys', { signal }))
+  const name = useSignal('')
+  const fault = useSignal('')
+  const open = useSignal<Act | undefined>(undefined)
+  const add = async () => {
+    fault.value = ''
+    try {
+      const optionsJSON = await withProof((options) => api.post('/auth/passkeys/options', options))
+      const attestation = await startRegistration({ optionsJSON }) as never
+      const body = { attestation, ...name.value.trim() && { name: name.value.trim() } }
+      await withProof((options) => api.post('/auth/passkeys', { body, ...options }))
+      name.value = ''
+      say(t('keyAdded'))
+      keys.reload()
+    } catch (error) {
+      const isThere = error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
+      fault.value = isThere ? t('sameKey') : passkeyError(error)
+    }
+  }
+  const remove = ({ id, name }: Schemas['Passkey']): Act => ({
+    title: t('removeKey', { name: name ?? '' }),
+    about: t('removeKeyAbout'),
+    reason: null,
+    isFinal: true,
+    send: async () => {
+      await withProof((options) => api.delete('/auth/passkeys/{passkeyId}', { path: { passkeyId: id }, ...options }))
+      say(t('keyRemoved'))
+      keys.reload()
+    },
+  })
+  return (
+    <section class='card'>
+      <Loaded of={keys}>
+        {({ items }) => (
+          <>
+            {!items.length && <Empty>{t('noKeys')}</Empty>}
+            {items.map((key) => (
+              <div key={key.id} class='entry'>
+                <p class='row'>
+                  <b><bdi>{key.name ?? t('unnamed')}</bdi></b>
+                  <Button plain onClick={() => (open.value = remove(key))}>{t('remove')}</Button>
+                </p>
+                <Facts
+                  of={[
+                    [t('host'), key.rpId],
+                    [t('added'), <Time at={key.createdAt} full />],
+                    [t('used'), key.lastUsedAt ? <Time at={key.lastUsedAt} full /> : t('never')],
+                  ]}
+                />
+              </div>
+            ))}
+          </>
+        )}
+      </Loaded>
+      <Field label={t('keyName')} value={name} maxLength={50} />
+      <p class='bad' role='alert'>{fault.value}</p>
+      <div><Button main onClick={add}>{t('addKey')}</Button></div>
+      {open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />}
+    </section>
+  )
+}
