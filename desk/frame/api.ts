@@ -53,12 +53,13 @@ export function keepProof(given: Schemas['SudoProof']) {
   proofEnds = Date.now() + given.expiresIn * 1000
 }
 
+let asked: Promise<void> | undefined
+/** Asks once for all calls that wait for a proof. */
 const ask = () =>
-  new Promise<void>((resolve, reject) => {
-    asking.value?.done(false)
+  asked ??= new Promise<void>((resolve, reject) => {
     asking.value = {
       done(proven) {
-        asking.value = undefined
+        asking.value = asked = undefined
         if (proven) resolve()
         else reject(new DOMException('No proof was given.', 'AbortError'))
       },

@@ -11,7 +11,7 @@
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { service, textOf } from './api.ts'
+import { api, service, textOf } from './api.ts'
 import { ago, money, timeOf } from './format.ts'
 import { useKeys } from './keys.ts'
 import { t } from './words.ts'
@@ -175,7 +175,7 @@ export function Button({ onClick, main, danger, plain, key_, submits, disabled, 
 type FieldProps = {
   label: string
   value: Signal<string>
-  type?: 'text' | 'password' | 'search' | 'email' | 'tel' | 'date' | 'datetime-local'
+  type?: 'text' | 'password' | 'search' | 'email' | 'tel' | 'date' | 'date' | 'datetime-local'
   rows?: number
   hint?: string
   error?: string | undefined
@@ -375,29 +375,23 @@ export function ownAddress(given: string | null | undefined): string | undefined
   return url.origin === new URL(service).origin && /^https?:$/.test(url.protocol) ? url.href : undefined
 }
 
-export function Picture(
-  { src, alt, ...rest }: {
-    src: string | null | undefined
-    alt: string
-    class?: string
-    width?: number
-    height?: number
-  },
-) {
+type PictureProps = { src: string | null | undefined; alt: string; class?: string }
+/** A picture of the service; what is suspended has no public address and is fetched with the token. */
+export function Picture({ src, alt, ...rest }: PictureProps) {
+  const [fetched, setFetched] = useState('')
   const [isGone, setGone] = useState(false)
-  const url = ownAddress(src)
-  if (!url || isGone) return <span class={`picture none ${rest.class ?? ''}`} role='img' aria-label={alt} />
-  return (
-    <img
-      {...rest}
-      src={url}
-      alt={alt}
-      loading='lazy'
-      decoding='async'
-      referrerPolicy='no-referrer'
-      onError={() => setGone(true)}
-    />
-  )
+  const mediaId = /^\/admin\/pictures\/([\w-]+)$/.exec(src ?? '')?.[1]
+  useEffect(() => {
+    setGone(false)
+    if (!mediaId) return
+    let url = ''
+    api.get('/admin/pictures/{mediaId}', { path: { mediaId } })
+      .then((file) => setFetched(url = URL.createObjectURL(file)), () => setGone(true))
+    return () => URL.revokeObjectURL(url)
+  }, [src])
+  const url = mediaId ? fetched : ownAddress(src)
+  if (!url || isGone) return <span {...rest} class={`none ${rest.class ?? ''}`} role='img' aria-label={alt} />
+  return <img {...rest} src={url} alt={alt} decoding='async' onError={() => setGone(true)} />
 }
 
 /** A text that is copied by a press, such as an address that is not opened here. */
