@@ -1,0 +1,54 @@
+// Chromium's virtual authenticator: a passkey of the machine, whose owner always agrees.
+import type { Page } from 'playwright-core'
+import { type Person, projectUrl } from '../support/client.ts'
+import { builtDesk, deskOrigin } from './desk.ts'
+
+const options = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+} as const
+
+export async function addAuthenticator(page: Page) {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options })
+  const credentials = async () =>
+    (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+  return {
+    credentials,
+    /** The desk served by another origin, in a tab whose authenticator has the same passkeys. */
+    async copiedTo(origin: string, { accessToken }: Person): Promise<Page> {
+      const files = await builtDesk()
+      const copy = await page.context().newPage()
+      await copy.route(`${origin}/**`, async (route) => {
+        const name = new URL(route.request().url()).pathname.slice(1) || 'index.html'
+        const body = files.get(name)
+        const contentType = name.endsWith('.html') ? 'text/html' : 'text/javascript'
+        await route.fulfill(body === undefined ? { status: 404 } : { contentType, body: Buffer.from(body) })
+      })
+      // Who has copied it passes on what it asks as if it came from the desk, and has the token.
+      await copy.route(`${projectUrl}/**`, async (route) => {
+        const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+        if (route.request().method() === 'OPTIONS') return await route.fulfill({ headers: open })
+        const headers = { authorization: `Bearer ${accessToken}`, origin: deskOrigin }
+        const response = await route.fetch({ headers })
+        await route.fulfill({ response, headers: { ...response.headers(), ...open } })
+      })
+      await copy.goto(origin)
+      const other = await copy.context().newCDPSession(copy)
+      await other.send('WebAuthn.enable')
+      const added = await other.send('WebAuthn.addVirtualAuthenticator', { options })
+      for (const credential of await credentials()) {
+        await other.send('WebAuthn.addCredential', {
+          authenticatorId: added.authenticatorId,
+          credential,
+        })
+      }
+      return copy
+    },
+  }
+}

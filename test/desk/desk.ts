@@ -1,0 +1,129 @@
+// The desk as it is built for a host, in headless Chromium, with what a page may not do recorded.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { build } from 'vite'
+import { type Person, projectUrl } from '../support/client.ts'
+
+/** An origin from which the local stack accepts requests, and which has passkeys of `localhost`. */
+export const deskOrigin = 'http://localhost:5174'
+
+type Files = Map<string, string | Uint8Array>
+type Output = ({ fileName: string } & ({ code: string } | { source: string | Uint8Array }))[]
+
+let files: Promise<Files> | undefined
+export const builtDesk = (): Promise<Files> => files ??= buildDesk()
+
+async function buildDesk(): Promise<Files> {
+  Object.assign(process.env, { VITE_API: projectUrl })
+  const built = await build({
+    configFile: 'desk/vite.config.ts',
+    logLevel: 'error',
+    build: { write: false },
+  })
+  const { output } = [built].flat()[0] as { output: Output }
+  return new Map(output.map((file) => [file.fileName, 'code' in file ? file.code : file.source]))
+}
+
+const types: Record<string, string> = {
+  html: 'text/html',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  css: 'text/css',
+  wasm: 'application/wasm',
+}
+
+export type Language = 'ar' | 'en'
+type Opened = BrowserContextOptions & { language?: Language; origin?: string; clock?: boolean }
+
+/** What happened in a page that no page of the desk may have happen. */
+export type Watched = { faults: string[]; asked: Set<string> }
+
+const watched = new WeakMap<Page, Watched>()
+export const seenBy = (page: Page): Watched => watched.get(page)!
+
+/** Opens the desk in a browser of its own, in English unless it says otherwise. */
+export async function openDesk(
+  browser: Browser,
+  { language = 'en', origin = deskOrigin, clock, ...device }: Opened = {},
+): Promise<Page> {
+  const desk = await builtDesk()
+  const context = await browser.newContext({
+    locale: language === 'ar' ? 'ar-KW' : 'en-GB',
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    ...device,
+  })
+  await context.route(`${origin}/**`, async (route) => {
+    const name = new URL(route.request().url()).pathname.slice(1) || 'index.html'
+    const body = desk.get(name)
+    if (body === undefined) return await route.fulfill({ status: 404 })
+    const contentType = types[name.split('.').at(-1)!] ?? 'application/octet-stream'
+    await route.fulfill({ contentType, body: Buffer.from(body) })
+  })
+  await context.addInitScript((language) => {
+    localStorage.setItem('desk.language', language)
+  }, language)
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const seen: Watched = { faults: [], asked: new Set() }
+  watched.set(page, seen)
+  page.on('pageerror', (error) => seen.faults.push(String(error)))
+  page.on('dialog', (dialog) => {
+    seen.faults.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted|Refused to/i.test(message.text())) {
+      seen.faults.push(message.text())
+    }
+  })
+  context.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (/^(https?|wss?):$/.test(protocol)) seen.asked.add(origin)
+  })
+  context.on('page', (other) => seen.faults.push(`another page: ${other.url()}`))
+  if (clock) await page.clock.install()
+  await page.goto(origin)
+  return page
+}
+
+const words = {
+  ar: { identifier: 'رقم الهاتف أو البريد', password: 'كلمة المرور', signIn: 'تسجيل الدخول', rooms: 'الأقسام' },
+  en: { identifier: 'Phone or email', password: 'Password', signIn: 'Sign in', rooms: 'Rooms' },
+}
+
+export async function signInAt(
+  page: Page,
+  { identifier, password }: Pick<Person, 'identifier' | 'password'>,
+  language: Language = 'en',
+) {
+  const said = words[language]
+  await page.getByLabel(said.identifier).fill(identifier)
+  await page.getByLabel(said.password).fill(password)
+  await page.getByRole('button', { name: said.signIn }).click()
+  await page.getByRole('navigation', { name: said.rooms }).waitFor()
+}
+
+/** Opens the desk with an administrator signed in. */
+export async function deskOf(browser: Browser, person: Person, how: Opened = {}): Promise<Page> {
+  const page = await openDesk(browser, how)
+  await signInAt(page, person, how.language)
+  return page
+}
+
+export const goTo = (page: Page, path: string) =>
+  page.evaluate((path) => void (location.hash = path), path)
+
+/** Waits until the live region has said it. */
+export const told = (page: Page, text: string | RegExp) =>
+  page.getByRole('status').filter({ hasText: text }).waitFor()
+
+/** What the page keeps between two loads, and nothing in any other place. */
+export const keptBy = (page: Page) =>
+  page.evaluate(async () => ({
+    session: { ...sessionStorage },
+    local: { ...localStorage },
+    cookies: document.cookie,
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    caches: await caches.keys(),
+  }))
+
