@@ -235,6 +235,7 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    dialog.current?.querySelector<HTMLElement>('form :is(input, select, textarea), button.main')?.focus()
     return () => before instanceof HTMLElement && before.isConnected && before.focus()
   }, [])
   const onCancel = (event: Event) => {
@@ -270,7 +271,7 @@ export const Facts = ({ of }: { of: [string, ComponentChildren][] }) => (
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd dir='auto'>{value}</dd>
+          <dd><bdi>{value}</bdi></dd>
         </div>
       ))}
   </dl>
@@ -403,7 +404,7 @@ export const Copy = ({ text }: { text: string }) => (
       aria-label={`${t('copy')} ${text}`}
       onClick={() => navigator.clipboard.writeText(text).then(() => say(t('copied')))}
     >
-      ⧉
+      {t('copy')}
     </Button>
   </span>
 )

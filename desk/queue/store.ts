@@ -1,11 +1,11 @@
 // What waits, as the list and the pages of its items share it, and the decisions that are held for five seconds.
 import { batch, signal } from '@preact/signals'
 import type { Input, Schemas } from 'kuwait-property-client'
-import { api, isCode, textOf, withProof } from '../frame/api.ts'
+import { api, isCode, textOf, withProof, word } from '../frame/api.ts'
 import { explain, ownAddress, say } from '../frame/parts.tsx'
 import { go, pathWith, place } from '../frame/router.ts'
 import { named } from '../frame/words.ts'
-import { codeWord, t } from './words.ts'
+import { t } from './words.ts'
 
 export type Item = Schemas['ModerationItem'] & { problem?: unknown; seen?: Item }
 export type Kind = Item['kind']
@@ -74,7 +74,7 @@ export const replace = (item: Item) => (items.value = items.value.map((one) => o
 export function titleOf({ listing, identity, report, payout, kind, id }: Item): string {
   if (report) return report.then?.displayName || report.target.displayName || id
   return listing?.titleAr || identity && named({ ...identity.record, nameAr: identity.record.displayName }) ||
-    payout?.name || codeWord('kind', kind)
+    payout?.name || word('moderationKind', kind)
 }
 
 /** The pictures that the page of an item shows, in its order. */

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import { meta, word } from '../frame/api.ts'
 import { dayOf, number } from '../frame/format.ts'
 import { Badge, Copy, Dialog, Empty, Facts, Money, Picture, Time } from '../frame/parts.tsx'
-import { named } from '../frame/words.ts'
+import { language, named } from '../frame/words.ts'
 import { Map } from './map.tsx'
 import { Papers } from './papers.tsx'
 import type { Item } from './store.ts'
@@ -19,7 +19,7 @@ export function valueText(field: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '—'
   if (typeof value === 'boolean') return value ? '✓' : '✗'
   if (typeof value === 'number') return /year|floor/i.test(field) ? String(value) : number(value)
-  if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join('، ') || '—'
+  if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join(language.value === 'ar' ? '، ' : ', ') || '—'
   if (field.endsWith('areaId') || field === 'wantedAreaIds') {
     return named(meta.value?.areas.get(String(value))) || String(value)
   }
@@ -36,7 +36,7 @@ export function valueText(field: string, value: unknown): string {
 
 const factsOf = (record: Record<string, unknown>, keys: string[]): [string, ComponentChildren][] =>
   keys.filter((key) => !['—', '✗'].includes(valueText(key, record[key])))
-    .map((key) => [fieldName(key), <bdi>{valueText(key, record[key])}</bdi>])
+    .map((key) => [fieldName(key), valueText(key, record[key])])
 
 const placeKeys = ['governorateId', 'areaId', 'block', 'street', 'building', 'paciNo']
 const factKeys = [
