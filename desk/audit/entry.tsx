@@ -7,7 +7,7 @@ import { actOf, t } from './words.ts'
 type Entry = Schemas['AuditEntry']
 
 /** Who did it: what a token proved, or what was only said, or the login at the database. */
-export function doer({ actor, said, actorRole }: Entry): string {
+function doer({ actor, said, actorRole }: Entry): string {
   if (actor) return actor.fullName ?? actor.id
   if (said) return t('said', { name: said.fullName ?? said.id })
   return actorRole === 'facade' ? t('service') : t('by', { role: actorRole })
@@ -16,47 +16,35 @@ export function doer({ actor, said, actorRole }: Entry): string {
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '—' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** Names of fields and the values before and after, which differ in what was done. */
-export function Values({ entry: { before, after } }: { entry: Entry }) {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
-  if (!names.length) return null
-  return (
-    <details>
-      <summary>{t('values')}</summary>
-      <div class='scroll'>
-        <table>
-          <thead><tr><th>{t('field')}</th><th>{t('before')}</th><th>{t('after')}</th></tr></thead>
-          <tbody>
-            {names.map((name) => (
-              <tr key={name}>
-                <th scope='row'><bdi>{name}</bdi></th>
-                <td><bdi>{textOf(before?.[name])}</bdi></td>
-                <td><bdi>{textOf(after?.[name])}</bdi></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  )
-}
-
 /** What it was done to; people open, everything else is an id to copy. */
-function Target({ entry: { targetType, targetId } }: { entry: Entry }) {
-  if (!targetId) return <small>{targetType}</small>
-  const type = word('noteTarget', targetType)
-  if (targetType === 'account') return <a href={`#/people/${targetId}`}>{type}</a>
-  if (targetType === 'identity') return <a href={`#/people?q=${targetId}`}>{type}</a>
-  return <small>{type} <Copy text={targetId} /></small>
+function Target({ type, id }: { type: string; id: string | null }) {
+  const text = word('noteTarget', type)
+  if (type === 'account' && id) return <a href={`#/people/${id}`}>{text}</a>
+  if (type === 'identity' && id) return <a href={`#/people?q=${id}`}>{text}</a>
+  return <small>{text} {id && <Copy text={id} />}</small>
 }
 
 export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }) {
+  const { action, targetType, targetId, reason, before, after, at } = entry
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return (
-    <div class='entry'>
-      <p><b>{actOf(entry.action)}</b> {entry.targetId !== isAbout && <Target entry={entry} />}</p>
-      {entry.reason && <p><bdi>{entry.reason}</bdi></p>}
-      <small><bdi>{doer(entry)}</bdi> · <Time at={entry.at} full /></small>
-      <Values entry={entry} />
+    <div class='entry grow'>
+      <p class='row'>
+        <b>{actOf(action)}</b> {targetId !== isAbout && <Target type={targetType} id={targetId} />}
+        <small class='who'>
+          <bdi>{doer(entry)}</bdi> · <Time at={at} full />
+        </small>
+      </p>
+      {reason && <p dir='auto'>{reason}</p>}
+      {names.map((name) => (
+        <small key={name}>
+          {t(before && name in before ? 'change' : 'value', {
+            name,
+            before: textOf(before?.[name]),
+            after: textOf(after?.[name]),
+          })}
+        </small>
+      ))}
     </div>
   )
 }

@@ -1,28 +1,22 @@
-import { wordsOf, type Words } from '../frame/words.ts'
+import { type Words, wordsOf } from '../frame/words.ts'
 
 export const t = wordsOf({
   title: { ar: 'سجل الأعمال', en: 'Audit trail' },
   who: { ar: 'المدير', en: 'Administrator' },
   what: { ar: 'العمل', en: 'Act' },
-  target: { ar: 'على', en: 'Done to' },
   targetId: { ar: 'رقم المعرّف', en: 'Id of what it was done to' },
   from: { ar: 'من يوم', en: 'From day' },
   to: { ar: 'إلى يوم', en: 'To day' },
-  everybody: { ar: 'الجميع', en: 'Everybody' },
-  everything: { ar: 'الكل', en: 'Everything' },
   oldest: { ar: 'الأقدم أولا', en: 'Oldest first' },
   newest: { ar: 'الأحدث أولا', en: 'Newest first' },
   order: { ar: 'الترتيب', en: 'Order' },
-  apply: { ar: 'طبّق', en: 'Apply' },
   badId: { ar: 'المعرّف 36 حرفا ورقما.', en: 'An id has 36 letters and digits.' },
   none: { ar: 'لا شيء بهذه الشروط.', en: 'Nothing was done that fits.' },
   said: { ar: '{name} (كما كُتب، بلا إثبات)', en: '{name} (as typed, not proven)' },
   by: { ar: 'قاعدة البيانات: {role}', en: 'Database: {role}' },
   service: { ar: 'الخدمة نفسها', en: 'The service itself' },
-  field: { ar: 'الحقل', en: 'Field' },
-  before: { ar: 'قبل', en: 'Before' },
-  after: { ar: 'بعد', en: 'After' },
-  values: { ar: 'القيم', en: 'Values' },
+  change: { ar: '{name}: {before} ← {after}', en: '{name}: {before} → {after}' },
+  value: { ar: '{name}: {after}', en: '{name}: {after}' },
   csv: { ar: 'حفظ CSV', en: 'Save CSV' },
   csvMore: {
     ar: 'حتى 10,000 صف. يُسجل الحفظ بشروطه، ويحتاج إلى تأكيد إن كان فيه أشخاص.',

@@ -1,6 +1,7 @@
 // A small chart by day, with its numbers in a table behind it.
 import { dayOf, number } from '../frame/format.ts'
 import { language } from '../frame/words.ts'
+import { Table } from '../people/parts.tsx'
 import { t } from './words.ts'
 
 export type Series = { name: string; of: (number | null)[] }
@@ -21,13 +22,21 @@ const gap = 0.25
 export function Chart({ title, days, series, more = [], show = number, sums = true }: ChartProps) {
   const ofDay = days.map((_, at) => series.reduce((sum, { of }) => sum + (of[at] ?? 0), 0))
   const most = Math.max(...ofDay)
-  const said = sums ? t('total', { n: show(round(ofDay.reduce((sum, one) => sum + one, 0))) }) : t('most', { n: show(most) })
+  const shown = (value: number | null | undefined) => typeof value === 'number' ? show(value) : '—'
+  const said = sums
+    ? t('total', { n: show(round(ofDay.reduce((sum, one) => sum + one, 0))) })
+    : most
+    ? t('most', { n: show(most) })
+    : '—'
   const [from, to] = [dayOf(days[0]!), dayOf(days.at(-1)!)]
   // Time runs as the language is read.
   const place = (at: number) => (language.value === 'ar' ? days.length - 1 - at : at) + gap / 2
   return (
     <figure class='chart card'>
-      <figcaption><h3>{title}</h3><b>{said}</b></figcaption>
+      <figcaption>
+        <h3>{title}</h3>
+        <b>{said}</b>
+      </figcaption>
       <svg
         viewBox={`0 0 ${days.length} ${height}`}
         preserveAspectRatio='none'
@@ -38,7 +47,7 @@ export function Chart({ title, days, series, more = [], show = number, sums = tr
           let top = height
           return (
             <g key={day}>
-              <title>{`${dayOf(day)}: ${series.map(({ of }) => of[at] === null ? '—' : show(of[at] ?? 0)).join(' / ')}`}</title>
+              <title>{`${dayOf(day)}: ${series.map(({ of }) => shown(of[at])).join(' / ')}`}</title>
               <rect class='day' x={place(at) - gap / 2} y={0} width={1} height={height} />
               {series.map(({ name, of }, kind) => {
                 const length = most ? (of[at] ?? 0) / most * (height - 2) : 0
@@ -49,28 +58,33 @@ export function Chart({ title, days, series, more = [], show = number, sums = tr
           )
         })}
       </svg>
-      <p class='ends'><small>{from}</small><small>{to}</small></p>
+      <p class='ends'>
+        <small>{from}</small>
+        <small>{to}</small>
+      </p>
       {series.length > 1 && (
-        <p class='legend'>{series.map(({ name }, kind) => <small key={name}><i class={`s${kind}`} />{name}</small>)}</p>
+        <p class='legend'>
+          {series.map(({ name }, kind) => (
+            <small key={name}>
+              <i class={`s${kind}`} />
+              {name}
+            </small>
+          ))}
+        </p>
       )}
       <details>
         <summary>{t('table')}</summary>
-        <div class='scroll'>
-          <table aria-label={title}>
-            <thead>
-              <tr><th>{t('day')}</th>{[...series, ...more].map(({ name }) => <th key={name} class='end'>{name}</th>)}</tr>
-            </thead>
-            <tbody>
-              {days.map((day, at) => (
-                <tr key={day}>
-                  <th scope='row'>{dayOf(day)}</th>
-                  {series.map(({ name, of }) => <td key={name} class='end'>{of[at] === null ? '—' : show(of[at] ?? 0)}</td>)}
-                  {more.map(({ name, of }) => <td key={name} class='end'>{number(of[at] ?? 0)}</td>)}
-                </tr>
-              )).reverse()}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={title}
+          heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]}
+          ends={[1, 2, 3]}
+          rows={days.map((day, at): [string, ...string[]] => [
+            day,
+            dayOf(day),
+            ...series.map(({ of }) => shown(of[at])),
+            ...more.map(({ of }) => number(of[at] ?? 0)),
+          ]).reverse()}
+        />
       </details>
     </figure>
   )

@@ -1,12 +1,12 @@
 // Invoices with their payments, and what is given back of them.
-import { signal, useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { newId, type Schemas } from 'kuwait-property-client'
 import { api, withProof, word } from '../frame/api.ts'
 import { money } from '../frame/format.ts'
 import { Button, Choice, Copy, Field, Money, say, Time } from '../frame/parts.tsx'
 import { language } from '../frame/words.ts'
-import { type Act, ActDialog } from '../people/act.tsx'
-import { State } from '../people/find.tsx'
+import { type Act, useActs } from '../people/act.tsx'
+import { type Option, State, Table, Two } from '../people/parts.tsx'
 import { t } from './words.ts'
 
 type Invoice = Schemas['Invoice']
@@ -23,11 +23,13 @@ const surplusOf = ({ payments }: Invoice) => payments.filter(({ state }) => stat
 const keys = new Map<string, string>()
 
 function refund(invoice: Invoice, reload: () => void): Act {
-  const [amount, to, paymentId] = [signal(''), signal<'wallet' | 'source'>('wallet'), signal(leftOf(invoice) ? '' : surplusOf(invoice)[0]!.id)]
-  const surplus = () => surplusOf(invoice).find(({ id }) => id === paymentId.value)
-  const most = () => surplus()?.amount ?? leftOf(invoice)
+  const surplus = surplusOf(invoice).map(({ id, amount }): Option => [id, t('surplus', { n: money(amount) })])
+  const options: Option[] = leftOf(invoice) ? [['', t('ofInvoice')], ...surplus] : surplus
+  const [amount, to, paymentId] = [signal(''), signal<'wallet' | 'source'>('wallet'), signal(options[0]![0])]
+  const most = () => surplusOf(invoice).find(({ id }) => id === paymentId.value)?.amount ?? leftOf(invoice)
   const given = () => latin(amount.value)
-  const isRight = () => given() === '' || (/^\d+(\.\d{1,3})?$/.test(given()) && Number(given()) > 0 && Number(given()) <= most())
+  const isAmount = (text: string) => /^\d+(\.\d{1,3})?$/.test(text) && Number(text) > 0 && Number(text) <= most()
+  const isRight = () => given() === '' || isAmount(given())
   return {
     title: t('refundOf', { number: invoice.number }),
     about: `${t('refundAbout')} ${t('ceiling')}`,
@@ -35,14 +37,11 @@ function refund(invoice: Invoice, reload: () => void): Act {
     isReady: isRight,
     more: () => (
       <>
-        {surplusOf(invoice).length > 0 && (
+        {surplus.length > 0 && (
           <Choice
             label={t('ofPayment')}
             value={paymentId.value}
-            options={[
-              ...leftOf(invoice) ? [['', t('ofInvoice')] as [string, string]] : [],
-              ...surplusOf(invoice).map(({ id, amount }): [string, string] => [id, t('surplus', { n: money(amount) })]),
-            ]}
+            options={options}
             onChoose={(id) => (paymentId.value = id)}
           />
         )}
@@ -84,50 +83,52 @@ function refund(invoice: Invoice, reload: () => void): Act {
   }
 }
 
-export function Invoices({ of, reload, shown }: { of: Invoice[]; reload: () => void; shown?: string }) {
-  const open = useSignal<Act | undefined>(undefined)
+export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) {
+  const { ask, dialog } = useActs()
   return (
-    <div class='scroll'>
-      <table>
-        <thead>
-          <tr>
-            <th>{t('invoice')}</th><th class='end'>{t('total')}</th><th>{t('state')}</th><th>{t('payments')}</th><th>{t('refund')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((invoice) => (
-            <tr key={invoice.id} aria-current={invoice.number === shown ? 'true' : undefined}>
-              <td>
-                <bdi dir='ltr'>{invoice.number}</bdi>
-                <br />
-                <small>{invoice.lines.map(({ titleAr, titleEn }) => language.value === 'ar' ? titleAr : titleEn).join('، ')}</small>
-              </td>
-              <td class='end'>
-                <Money of={invoice.total} />
-                {invoice.refunded > 0 && <><br /><small>{t('refunded')} <Money of={invoice.refunded} /></small></>}
-              </td>
-              <td><State of={invoice.state} in='invoiceState' /><br /><small><Time at={invoice.paidAt ?? invoice.issuedAt} /></small></td>
-              <td>
-                {invoice.paidWith === 'wallet' && word('paidWith', 'wallet')}
-                {invoice.payments.map(({ id, provider, state, method, reference, amount }) => (
-                  <p key={id}>
-                    <State of={state} in='paymentState' /> <Money of={amount} />{' '}
-                    <small>{word('paymentProvider', provider)} {method} {reference && <Copy text={reference} />}</small>
-                  </p>
-                ))}
-              </td>
-              <td>
-                {(leftOf(invoice) > 0 || surplusOf(invoice).length > 0) && (
-                  <Button onClick={() => (open.value = refund(invoice, reload))} aria-label={t('refundOf', { number: invoice.number })}>
-                    {t('refund')}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />}
-    </div>
+    <>
+      <Table
+        label={t('invoices')}
+        heads={[t('invoice'), t('total'), t('state'), t('payments'), t('refund')]}
+        ends={[1]}
+        rows={of.map((invoice) => [
+          invoice.id,
+          <Two
+            top={invoice.number}
+            under={invoice.lines.map((line) => language.value === 'ar' ? line.titleAr : line.titleEn).join('، ')}
+          />,
+          <Two
+            top={<Money of={invoice.total} />}
+            under={invoice.refunded > 0 && (
+              <>
+                {t('refunded')} <Money of={invoice.refunded} />
+              </>
+            )}
+          />,
+          <Two
+            top={<State of={invoice.state} in='invoiceState' />}
+            under={<Time at={invoice.paidAt ?? invoice.issuedAt} />}
+          />,
+          <>
+            {invoice.paidWith === 'wallet' && word('paidWith', 'wallet')}
+            {invoice.payments.map(({ id, provider, state, method, reference, amount }) => (
+              <p key={id}>
+                <State of={state} in='paymentState' /> <Money of={amount} />{' '}
+                <small>{word('paymentProvider', provider)} {method} {reference && <Copy text={reference} />}</small>
+              </p>
+            ))}
+          </>,
+          (leftOf(invoice) > 0 || surplusOf(invoice).length > 0) && (
+            <Button
+              aria-label={t('refundOf', { number: invoice.number })}
+              onClick={() => ask(refund(invoice, reload))}
+            >
+              {t('refund')}
+            </Button>
+          ),
+        ])}
+      />
+      {dialog}
+    </>
   )
 }

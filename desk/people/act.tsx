@@ -13,15 +13,28 @@ export type Act = {
   reason?: string | null
   /** There is no way back, which one has to say that one knows. */
   isFinal?: boolean
+  /** What one says then, in other words than these. */
+  sure?: string
   more?: () => ComponentChildren
   /** False while something of `more` is missing. */
   isReady?: () => boolean
   send: (reason: string) => Promise<unknown>
 }
 
-export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
+/** Returns what asks about an act, and the dialog to be drawn. */
+export function useActs() {
+  const open = useSignal<Act | undefined>(undefined)
+  const close = () => (open.value = undefined)
+  return {
+    ask: (act: Act) => (open.value = act),
+    dialog: open.value && <ActDialog act={open.value} onClose={close} />,
+  }
+}
+
+function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
+  const { title, about, reason: label = t('reason'), isFinal = false, more, isReady } = act
   const reason = useSignal('')
-  const isSure = useSignal(!act.isFinal)
+  const isSure = useSignal(!isFinal)
   const fault = useSignal('')
   const isBusy = useSignal(false)
   const why = reason.value.trim()
@@ -30,32 +43,36 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     if (isBusy.value) return
     isBusy.value = true
     fault.value = ''
-    try {
-      await act.send(why)
-      onClose()
-    } catch (error) {
-      fault.value = textOf(error)
-    }
+    await act.send(why).then(onClose, (error) => (fault.value = textOf(error)))
     isBusy.value = false
   }
-  const isReady = isSure.value && (act.reason === null || why.length > 1) && (act.isReady?.() ?? true)
   return (
-    <Dialog title={act.title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
-        {act.about && <p>{act.about}</p>}
-        {act.more?.()}
-        {act.reason !== null && <Field label={act.reason ?? t('reason')} value={reason} rows={3} maxLength={500} required />}
-        {act.isFinal && (
-          <label class='check'>
-            <input type='checkbox' checked={isSure.value} onChange={() => (isSure.value = !isSure.value)} /> {t('sure')}
-          </label>
-        )}
+        {about && <p>{about}</p>}
+        {more?.()}
+        {label !== null && <Field label={label} value={reason} rows={3} maxLength={500} required />}
+        {isFinal && <Check label={act.sure ?? t('sure')} value={isSure} />}
         <p class='bad' role='alert'>{fault.value}</p>
         <div class='row'>
-          <Button main={!act.isFinal} danger={act.isFinal ?? false} submits disabled={!isReady} aria-busy={isBusy.value}>{act.title}</Button>
+          <Button
+            main={!isFinal}
+            danger={isFinal}
+            submits
+            disabled={!isSure.value || (label !== null && why.length < 2) || isReady?.() === false}
+            aria-busy={isBusy.value}
+          >
+            {title}
+          </Button>
           <Button onClick={onClose}>{common('cancel')}</Button>
         </div>
       </form>
     </Dialog>
   )
 }
+
+export const Check = ({ label, value }: { label: string; value: { value: boolean } }) => (
+  <label class='check'>
+    <input type='checkbox' checked={value.value} onChange={() => (value.value = !value.value)} /> {label}
+  </label>
+)

@@ -4,7 +4,7 @@ import type { Schemas } from 'kuwait-property-client'
 import { api, withProof, word } from '../frame/api.ts'
 import { money } from '../frame/format.ts'
 import { explain, Field, say } from '../frame/parts.tsx'
-import type { Act } from './act.tsx'
+import { type Act, Check } from './act.tsx'
 import { t } from './words.ts'
 
 type User = Schemas['AdminUser']
@@ -17,36 +17,26 @@ export function actsOn(user: User, reload: () => void): Act[] {
     await withProof((options) => api.patch('/admin/users/{userId}/status', { path, body, ...options }))
     reload()
   }
-  const back = () => void put(user.status as Status, user.statusReason ?? t('undone'), user.suspendedUntil).catch(explain)
+  const back = () =>
+    void put(user.status as Status, user.statusReason ?? t('undone'), user.suspendedUntil).catch(explain)
   const until = signal('')
-  const suspend: Act = {
-    title: t('suspend'),
+  const act = (status: Status, title: string, done: string, more: Partial<Act> = {}): Act => ({
+    title,
+    send: async (reason) => {
+      await put(status, reason, until.value && new Date(`${until.value}:00+03:00`).toISOString())
+      say(done, { undo: back })
+    },
+    ...more,
+  })
+  const suspend = act('suspended', t('suspend'), t('suspended'), {
     about: t('suspendAbout'),
     more: () => <Field label={t('suspendUntil')} value={until} type='datetime-local' />,
-    send: async (reason) => {
-      await put('suspended', reason, until.value && new Date(`${until.value}:00+03:00`).toISOString())
-      say(t('suspended'), { undo: back })
-    },
-  }
-  const ban: Act = {
-    title: t('ban'),
-    about: t('banAbout'),
-    send: async (reason) => {
-      await put('banned', reason)
-      say(t('banned'), { undo: back })
-    },
-  }
-  const lift: Act = {
-    title: t('lift'),
-    send: async (reason) => {
-      await put('active', reason)
-      say(t('lifted'), { undo: back })
-    },
-  }
-  const isLocked = user.status !== 'active'
+  })
+  const ban = act('banned', t('ban'), t('banned'), { about: t('banAbout') })
+  const lift = act('active', t('lift'), t('lifted'))
   return [
-    ...isLocked ? [lift] : [suspend],
-    ...user.status === 'banned' ? [payOut(path, reload)] : [ban],
+    user.status === 'active' ? suspend : lift,
+    user.status === 'banned' ? payOut(path, reload) : ban,
     setIdentifier(path, reload),
     remove(path, reload),
   ]
@@ -63,9 +53,7 @@ function setIdentifier(path: { userId: string }, reload: () => void): Act {
     more: () => (
       <>
         <Field label={t('value')} value={value} dir='ltr' required />
-        <label class='check'>
-          <input type='checkbox' checked={removeOther.value} onChange={() => (removeOther.value = !removeOther.value)} /> {t('removeOther')}
-        </label>
+        <Check label={t('removeOther')} value={removeOther} />
       </>
     ),
     send: async (reason) => {
@@ -84,7 +72,9 @@ const payOut = (path: { userId: string }, reload: () => void): Act => ({
   about: t('payoutAbout'),
   isFinal: true,
   send: async (reason) => {
-    const { items } = await withProof((options) => api.post('/admin/users/{userId}/payout', { path, body: { reason }, ...options }))
+    const { items } = await withProof((options) =>
+      api.post('/admin/users/{userId}/payout', { path, body: { reason }, ...options })
+    )
     const list = items.map(({ amount, state }) => `${money(amount)} (${word('payoutState', state)})`).join(' · ')
     say(list ? t('payoutOpened', { list }) : t('payoutNothing'), { seconds: 12 })
     reload()

@@ -1,100 +1,102 @@
 // A form that sends the version it showed. What somebody else changed meanwhile is shown beside what was typed.
-import { type Signal, signal, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { signal, useSignal } from '@preact/signals'
 import { isCode, textOf } from '../frame/api.ts'
-import { Button, Dialog, say } from '../frame/parts.tsx'
+import { Button, Choice, Dialog, Field, say } from '../frame/parts.tsx'
 import { t as common } from '../frame/words.ts'
+import { type Option, Table } from '../people/parts.tsx'
 import { t } from './words.ts'
 
-export type Values = Record<string, Signal<string>>
-type FormProps<Row extends { version: number }> = {
+export type FormField = { name: string; label: string; options?: Option[]; rows?: number; isNumber?: boolean }
+type Texts = Record<string, string>
+export type FormProps<Row> = {
   title: string
-  about?: string
+  about: string
   row: Row
-  /** The texts of the fields of a row, in their order. */
-  textsOf: (row: Row) => Record<string, string>
-  nameOf: (field: string) => string
-  fields: (values: Values) => ComponentChildren
-  /** Sends what was typed; a text that it returns is why it cannot. */
-  send: (typed: Record<string, string>, row: Row) => Promise<string | void>
+  fields: FormField[]
+  /** The texts of the fields of a row. */
+  textsOf: (row: Row) => Texts
+  /** Sends what was typed; a text that it returns says why it cannot. */
+  send: (typed: Texts, row: Row) => Promise<string | void>
   /** Asks for the row as it is now. */
   again: () => Promise<Row | undefined>
   onClose: () => void
 }
 
-export function Form<Row extends { version: number }>(props: FormProps<Row>) {
+export function Form<Row>({ title, about, fields, textsOf, send, again, onClose, ...props }: FormProps<Row>) {
   const row = useSignal(props.row)
-  const values = useSignal(signalsOf(props.textsOf(props.row))).value
+  const values = useSignal(fields.map(({ name }) => signal(textsOf(props.row)[name]!))).value
   const newer = useSignal<Row | undefined>(undefined)
   const fault = useSignal('')
   const isBusy = useSignal(false)
-  const typed = () => Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
-  const take = (texts: Record<string, string>) => Object.entries(texts).forEach(([name, text]) => (values[name]!.value = text))
+  const was = textsOf(row.value)
+  const now = newer.value && textsOf(newer.value)
+  const typed = Object.fromEntries(fields.map(({ name }, at) => [name, values[at]!.value]))
+  const attempt = async () => {
+    try {
+      fault.value = await send(typed, row.value) ?? ''
+      if (fault.value) return
+      say(t('saved'))
+      onClose()
+    } catch (error) {
+      fault.value = textOf(error)
+      if (isCode(error, 'version_conflict')) newer.value = await again().catch(() => undefined)
+    }
+  }
   const submit = async (event: Event) => {
     event.preventDefault()
     if (isBusy.value) return
     isBusy.value = true
-    fault.value = ''
-    try {
-      fault.value = await props.send(typed(), row.value) ?? ''
-      if (!fault.value) {
-        say(t('saved'))
-        props.onClose()
-      }
-    } catch (error) {
-      fault.value = textOf(error)
-      if (isCode(error, 'version_conflict')) newer.value = await props.again().catch(() => undefined)
-    }
+    await attempt()
     isBusy.value = false
   }
-  /** Goes on from the newer row; `mine` keeps the fields that were changed here. */
-  const goOn = (mine: boolean) => {
-    const [was, now] = [props.textsOf(row.value), props.textsOf(newer.value!)]
-    take(mine ? Object.fromEntries(Object.entries(now).filter(([name]) => values[name]!.value === was[name])) : now)
+  /** Goes on from the newer row, with what was typed here if so. */
+  const goOn = (keepsMine: boolean) => {
+    fields.forEach(({ name }, at) => {
+      if (!keepsMine || typed[name] === was[name]) values[at]!.value = now![name]!
+    })
     row.value = newer.value!
     newer.value = undefined
     fault.value = ''
   }
   return (
-    <Dialog title={props.title} onClose={props.onClose} wide>
+    <Dialog title={title} onClose={onClose} wide>
       <form onSubmit={(event) => void submit(event)}>
-        {props.about && <p class='soft'>{props.about}</p>}
-        <div class='fields'>{props.fields(values)}</div>
-        {newer.value && <Conflict was={props.textsOf(row.value)} now={props.textsOf(newer.value)} mine={typed()} nameOf={props.nameOf} />}
-        <p class='bad' role='alert'>{newer.value ? '' : fault.value}</p>
+        <p class='soft' dir='auto'>{about}</p>
+        <div class='fields'>
+          {fields.map(({ name, label, options, rows, isNumber }, at) => {
+            const value = values[at]!
+            if (options) {
+              return (
+                <Choice
+                  key={name}
+                  label={label}
+                  value={value.value}
+                  options={options}
+                  onChoose={(one) => (value.value = one)}
+                />
+              )
+            }
+            const more = isNumber ? { inputMode: 'decimal', dir: 'ltr', required: true } as const : rows ? { rows } : {}
+            return <Field key={name} label={label} value={value} {...more} />
+          })}
+        </div>
+        <p class='bad' role='alert'>{fault.value}</p>
+        {now && (
+          <Table
+            label={t('conflict')}
+            heads={[t('field'), t('was'), t('isNow'), t('mine')]}
+            rows={fields.filter(({ name }) => was[name] !== now[name] || typed[name] !== was[name])
+              .map(({ name, label }) => [name, label, was[name], now[name], typed[name]])}
+          />
+        )}
         <div class='row'>
-          {newer.value
-            ? <><Button main onClick={() => goOn(false)}>{t('loadNew')}</Button><Button onClick={() => goOn(true)}>{t('keepMine')}</Button></>
-            : <Button main submits aria-busy={isBusy.value}>{common('save')}</Button>}
-          <Button onClick={props.onClose}>{common('cancel')}</Button>
+          {now
+            ? <Button main onClick={() => goOn(false)}>{t('loadNew')}</Button>
+            : <Button main submits>{common('save')}</Button>}
+          {now && <Button onClick={() => goOn(true)}>{t('keepMine')}</Button>}
+          <Button onClick={onClose}>{common('cancel')}</Button>
         </div>
       </form>
     </Dialog>
-  )
-}
-
-const signalsOf = (texts: Record<string, string>): Values =>
-  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, signal(text)]))
-
-type Texts = Record<string, string>
-function Conflict({ was, now, mine, nameOf }: { was: Texts; now: Texts; mine: Texts; nameOf: (field: string) => string }) {
-  const names = Object.keys(now).filter((name) => was[name] !== now[name] || mine[name] !== was[name])
-  return (
-    <section class='banner' role='alert'>
-      <p>{t('conflict')}</p>
-      <div class='scroll'>
-        <table>
-          <thead><tr><th>{t('field')}</th><th>{t('was')}</th><th>{t('isNow')}</th><th>{t('mine')}</th></tr></thead>
-          <tbody>
-            {names.map((name) => (
-              <tr key={name}>
-                <th scope='row'>{nameOf(name)}</th>
-                {[was, now, mine].map((texts, at) => <td key={at}><bdi>{texts[name] || '—'}</bdi></td>)}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   )
 }

@@ -2,16 +2,17 @@ import { useSignal } from '@preact/signals'
 import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
 import type { Schemas } from 'kuwait-property-client'
 import { api, withProof } from '../frame/api.ts'
-import { Button, Empty, Facts, Field, Loaded, say, Time, useLoad } from '../frame/parts.tsx'
+import { Button, Empty, Field, Loaded, say, Time, useLoad } from '../frame/parts.tsx'
 import { passkeyError } from '../frame/proof.tsx'
-import { type Act, ActDialog } from '../people/act.tsx'
+import { type Act, useActs } from '../people/act.tsx'
+import { Table, Two } from '../people/parts.tsx'
 import { t } from './words.ts'
 
 export function Passkeys() {
   const keys = useLoad((signal) => api.get('/auth/passkeys', { signal }))
   const name = useSignal('')
   const fault = useSignal('')
-  const open = useSignal<Act | undefined>(undefined)
+  const { ask, dialog } = useActs()
   const add = async () => {
     fault.value = ''
     try {
@@ -41,31 +42,29 @@ export function Passkeys() {
   return (
     <section class='card'>
       <Loaded of={keys}>
-        {({ items }) => (
-          <>
-            {!items.length && <Empty>{t('noKeys')}</Empty>}
-            {items.map((key) => (
-              <div key={key.id} class='entry'>
-                <p class='row'>
-                  <b><bdi>{key.name ?? t('unnamed')}</bdi></b>
-                  <Button plain onClick={() => (open.value = remove(key))}>{t('remove')}</Button>
-                </p>
-                <Facts
-                  of={[
-                    [t('host'), key.rpId],
-                    [t('added'), <Time at={key.createdAt} full />],
-                    [t('used'), key.lastUsedAt ? <Time at={key.lastUsedAt} full /> : t('never')],
-                  ]}
-                />
-              </div>
-            ))}
-          </>
-        )}
+        {({ items }) =>
+          items.length
+            ? (
+              <Table
+                label={t('passkeys')}
+                heads={[t('name'), t('added'), t('used'), t('remove')]}
+                rows={items.map((key) => [
+                  key.id,
+                  <Two top={key.name ?? t('unnamed')} under={<bdi>{key.rpId}</bdi>} />,
+                  <Time at={key.createdAt} full />,
+                  key.lastUsedAt ? <Time at={key.lastUsedAt} full /> : t('never'),
+                  <Button onClick={() => ask(remove(key))}>{t('remove')}</Button>,
+                ])}
+              />
+            )
+            : <Empty>{t('noKeys')}</Empty>}
       </Loaded>
       <Field label={t('keyName')} value={name} maxLength={50} />
       <p class='bad' role='alert'>{fault.value}</p>
-      <div><Button main onClick={add}>{t('addKey')}</Button></div>
-      {open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />}
+      <div>
+        <Button main onClick={add}>{t('addKey')}</Button>
+      </div>
+      {dialog}
     </section>
   )
 }

@@ -3,23 +3,22 @@ import { api, word } from '../frame/api.ts'
 import { Loaded, Page, useLoad } from '../frame/parts.tsx'
 import type { Place } from '../frame/router.ts'
 import { language } from '../frame/words.ts'
+import { Table, Tabs } from '../people/parts.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Plans } from './plans.tsx'
 import { Service } from './service.tsx'
 import { t } from './words.ts'
 
 const tabs = { service: Service, plans: Plans, passkeys: Passkeys, reasons: Reasons }
+type Name = keyof typeof tabs
 
 export default function Settings({ id }: Place) {
-  const shown = (id in tabs ? id : 'service') as keyof typeof tabs
+  const shown = (id in tabs ? id : 'service') as Name
   const Tab = tabs[shown]
+  const names = (Object.keys(tabs) as Name[]).map((name): [Name, string] => [name, t(name)])
   return (
     <Page title={t('title')}>
-      <nav class='tabs' aria-label={t('title')}>
-        {(Object.keys(tabs) as (keyof typeof tabs)[]).map((one) => (
-          <a key={one} href={`#/settings/${one}`} aria-current={one === shown ? 'page' : undefined}>{t(one)}</a>
-        ))}
-      </nav>
+      <Tabs label={t('title')} room='settings' shown={shown} of={names} />
       <Tab key={shown} />
     </Page>
   )
@@ -32,17 +31,15 @@ function Reasons() {
       <p class='soft'>{t('reasonsAbout')}</p>
       <Loaded of={page}>
         {({ reasons }) => (
-          <table>
-            <thead><tr><th>{t('reasons')}</th><th>{t('usual')}</th></tr></thead>
-            <tbody>
-              {reasons.map(({ code, textAr, textEn, kinds }) => (
-                <tr key={code}>
-                  <th scope='row'><bdi>{language.value === 'ar' ? textAr : textEn}</bdi></th>
-                  <td>{kinds.map((kind) => word('moderationKind', kind)).join('، ')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            label={t('reasons')}
+            heads={[t('reasons'), t('usual')]}
+            rows={reasons.map(({ code, textAr, textEn, kinds }) => [
+              code,
+              <bdi>{language.value === 'ar' ? textAr : textEn}</bdi>,
+              kinds.map((kind) => word('moderationKind', kind)).join('، '),
+            ])}
+          />
         )}
       </Loaded>
     </section>

@@ -1,6 +1,6 @@
-import { wordsOf, type Words } from '../frame/words.ts'
+import { type Words, wordsOf } from '../frame/words.ts'
 
-const texts = {
+export const t = wordsOf({
   title: { ar: 'الإعدادات', en: 'Settings' },
   plans: { ar: 'الباقات', en: 'Plans' },
   service: { ar: 'الخدمة', en: 'Service' },
@@ -21,12 +21,18 @@ const texts = {
   photosPerListing: { ar: 'صور الإعلان', en: 'Photos each' },
   featuredCredits: { ar: 'إعلانات مميزة', en: 'Featured' },
   onSale: { ar: 'معروضة للبيع', en: 'On sale' },
-  offSale: { ar: 'غير معروضة', en: 'Off sale' },
   planAbout: {
     ar: 'ما بيع يبقى كما بيع. من يدفع أكثر أو يأخذ أقل يُبلَّغ ويشتري من جديد.',
     en: 'What was sold stays as it was sold. Who pays more or gets less is told and has to buy anew.',
   },
-  conflict: { ar: 'تغيّر هذا منذ أن فتحته، فلم يُحفظ شيء.', en: 'This was changed since you opened it, so nothing was saved.' },
+  badNumber: { ar: 'هذا ليس رقما.', en: 'This is no number.' },
+  nothing: { ar: 'لا شيء', en: 'Nothing' },
+  yes: { ar: 'نعم', en: 'Yes' },
+  no: { ar: 'لا', en: 'No' },
+  conflict: {
+    ar: 'تغيّر هذا منذ أن فتحته، فلم يُحفظ شيء.',
+    en: 'This was changed since you opened it, so nothing was saved.',
+  },
   field: { ar: 'الحقل', en: 'Field' },
   was: { ar: 'كما فتحته', en: 'As you opened it' },
   isNow: { ar: 'الآن', en: 'Now' },
@@ -35,14 +41,25 @@ const texts = {
   keepMine: { ar: 'أبقِ ما كتبته فوق الجديد', en: 'Keep what I typed, over the new one' },
   maintenance: { ar: 'الصيانة', en: 'Maintenance' },
   isOpen: { ar: 'الخدمة مفتوحة للجميع.', en: 'The service is open to everybody.' },
-  isClosed: { ar: 'الخدمة مغلقة: يقرأ الناس النص التالي، ويدخل المديرون وحدهم.', en: 'The service is closed: people read this, administrators alone get in.' },
+  isClosed: {
+    ar: 'الخدمة مغلقة: يقرأ الناس النص التالي، ويدخل المديرون وحدهم.',
+    en: 'The service is closed: people read this, administrators alone get in.',
+  },
   close: { ar: 'أغلق الخدمة', en: 'Close the service' },
   open: { ar: 'افتح الخدمة', en: 'Open the service' },
-  closeAbout: { ar: 'يُمنع الناس من كل شيء فورا. اكتب ما يقرؤونه باللغتين.', en: 'People are kept out at once. Write what they read, in both languages.' },
+  closeAbout: {
+    ar: 'يُمنع الناس من كل شيء فورا. اكتب ما يقرؤونه باللغتين.',
+    en: 'People are kept out at once. Write what they read, in both languages.',
+  },
+  closeSure: { ar: 'أعرف أن الناس لن يدخلوا حتى تُفتح', en: 'I know that nobody gets in until it is opened' },
   openAbout: { ar: 'يعود الجميع فورا.', en: 'Everybody gets in again at once.' },
   textAr: { ar: 'النص بالعربية', en: 'Text in Arabic' },
   textEn: { ar: 'النص بالإنجليزية', en: 'Text in English' },
-  noKeys: { ar: 'لا مفاتيح. أضف واحدا: لا تنفع بعده صفحة مزيفة.', en: 'No passkeys. Add one: from then on a copied page gets nothing out of you.' },
+  noKeys: {
+    ar: 'لا مفاتيح. أضف واحدا: لا تنفع بعده صفحة مزيفة.',
+    en: 'No passkeys. Add one: from then on a copied page gets nothing out of you.',
+  },
+  name: { ar: 'الاسم', en: 'Name' },
   keyName: { ar: 'اسم للمفتاح الجديد', en: 'A name for the new one' },
   addKey: { ar: 'أضف مفتاح مرور', en: 'Add a passkey' },
   keyAdded: { ar: 'أُضيف المفتاح.', en: 'The passkey was added.' },
@@ -50,7 +67,6 @@ const texts = {
   removeKey: { ar: 'أزل المفتاح {name}', en: 'Remove the passkey {name}' },
   removeKeyAbout: { ar: 'يُبلَّغ كل المديرين.', en: 'Every administrator is told.' },
   remove: { ar: 'إزالة', en: 'Remove' },
-  host: { ar: 'لصفحات', en: 'For pages of' },
   added: { ar: 'أُضيف', en: 'Added' },
   used: { ar: 'آخر استخدام', en: 'Last used' },
   never: { ar: 'أبدا', en: 'Never' },
@@ -61,11 +77,7 @@ const texts = {
     en: 'Shown with decisions. They are changed in Studio, table vocabularies, decision_reason.',
   },
   usual: { ar: 'لأي قرار', en: 'Usual for' },
-  yes: { ar: 'نعم', en: 'Yes' },
-  no: { ar: 'لا', en: 'No' },
-  noRule: { ar: 'لا شيء', en: 'Nothing' },
-} satisfies Words
-export const t = wordsOf(texts)
+})
 
 /** Settings by name; one that is not here is shown by its name and note, as JSON. */
 const settings = {
@@ -79,3 +91,31 @@ const settings = {
 } satisfies Words
 const settingText = wordsOf(settings)
 export const settingName = (name: string) => name in settings ? settingText(name as keyof typeof settings) : name
+
+/** Parts of settings, and words that they have as values. */
+const settingParts = {
+  nameAr: { ar: 'الاسم بالعربية', en: 'Name in Arabic' },
+  nameEn: { ar: 'الاسم بالإنجليزية', en: 'Name in English' },
+  registrationNo: { ar: 'السجل التجاري', en: 'Commercial register' },
+  addressAr: { ar: 'العنوان', en: 'Address' },
+  phone: { ar: 'الهاتف', en: 'Phone' },
+  email: { ar: 'البريد', en: 'Email' },
+  whatsapp: { ar: 'واتساب', en: 'WhatsApp' },
+  minVersion: { ar: 'أقدم إصدار يعمل', en: 'Oldest version that works' },
+  storeUrl: { ar: 'عنوان المتجر', en: 'Store' },
+  privacyUrl: { ar: 'سياسة الخصوصية', en: 'Privacy policy' },
+  support: { ar: 'الدعم', en: 'Support' },
+  version: { ar: 'الإصدار', en: 'Version' },
+  url: { ar: 'العنوان', en: 'Address' },
+  requiredFrom: { ar: 'تلزم من يوم (2026-12-31)', en: 'Required from (2026-12-31)' },
+  everybody: { ar: 'لا يحملها أحد (كلمة في السطر)', en: 'Nobody may have them (one a line)' },
+  people: { ar: 'للشركات والمكاتب وحدها (كلمة في السطر)', en: 'For companies and offices alone (one a line)' },
+  true: { ar: 'نعم', en: 'Yes' },
+  false: { ar: 'لا', en: 'No' },
+  on: { ar: 'نعم', en: 'On' },
+  off: { ar: 'لا', en: 'Off' },
+  optional: { ar: 'اختيارية', en: 'Optional' },
+  required: { ar: 'إلزامية', en: 'Required' },
+} satisfies Words
+const partText = wordsOf(settingParts)
+export const partName = (part: string) => part in settingParts ? partText(part as keyof typeof settingParts) : part
