@@ -1,4 +1,4 @@
-// A PDF of one page that asks a viewer for everything that a viewer can be asked for.
+// PDFs of one page: a plain one, and one that asks a viewer for everything that a viewer can be asked for.
 
 /** Writes the objects, numbered from 1, as a valid file. */
 function written(objects: string[]): Buffer {
@@ -17,6 +17,19 @@ function written(objects: string[]): Buffer {
 
 const stream = (head: string, body: string) =>
   `<< ${head} /Length ${body.length} >>\nstream\n${body}\nendstream`
+
+const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'
+const drawn = (words: string) => `BT /F 40 Tf 40 700 Td (${words}) Tj ET 1 0 0 rg 100 300 300 200 re f`
+
+export const plainPdf = (words: string): Buffer =>
+  written([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R
+      /Resources << /Font << /F 5 0 R >> >> >>`,
+    stream('', drawn(words)),
+    font,
+  ])
 
 /** A page with these words; `script` and `url` are what its actions run, open, load and send to. */
 export function hostilePdf(words: string, { script, url }: { script: string; url: string }): Buffer {
@@ -41,8 +54,8 @@ export function hostilePdf(words: string, { script, url }: { script: string; url
         ${link(`<< /S /GoToR /F << /FS /URL /F (${url}/remote) >> /D [0 /Fit] >>`, 300)}
         ${link(`<< /S /SubmitForm /F << /FS /URL /F (${url}/form) >> >>`, 200)}
         << /Type /Annot /Subtype /FileAttachment /Rect [0 100 600 200] /FS 6 0 R >>] >>`,
-    stream('', `BT /F 40 Tf 40 700 Td (${words}) Tj ET 1 0 0 rg 100 300 300 200 re f /Out Do`),
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    stream('', `${drawn(words)} /Out Do`),
+    font,
     `<< /Type /Filespec /F (a.html) /EF << /F 7 0 R >> >>`,
     stream('/Type /EmbeddedFile /Subtype /text#2Fhtml', `<script>${script}</script>`),
     field,
