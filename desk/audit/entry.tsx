@@ -24,27 +24,26 @@ function Target({ type, id }: { type: string; id: string | null }) {
   return <small>{text} {id && <Copy text={id} />}</small>
 }
 
-export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }) {
-  const { action, targetType, targetId, reason, before, after, at } = entry
+/** The values that changed, before and after; one that is on one side alone stands by itself. */
+function valuesOf({ before, after }: Entry): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  return names.map((name) => {
+    const [was, is] = [textOf(before?.[name]), textOf(after?.[name])]
+    const isChange = before && after && name in before && name in after && was !== is
+    return isChange ? t('change', { name, was, is }) : t('value', { name, is: after && name in after ? is : was })
+  }).join(' · ')
+}
+
+export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }) {
+  const { action, targetType, targetId, reason, at } = entry
   return (
     <div class='entry grow'>
       <p class='row'>
         <b>{actOf(action)}</b> {targetId !== isAbout && <Target type={targetType} id={targetId} />}
-        <small class='who'>
-          <bdi>{doer(entry)}</bdi> · <Time at={at} full />
-        </small>
+        <small class='who'><bdi>{doer(entry)}</bdi> · <Time at={at} full /></small>
       </p>
       {reason && <p dir='auto'>{reason}</p>}
-      {names.map((name) => (
-        <small key={name}>
-          {t(before && name in before ? 'change' : 'value', {
-            name,
-            before: textOf(before?.[name]),
-            after: textOf(after?.[name]),
-          })}
-        </small>
-      ))}
+      <small>{valuesOf(entry)}</small>
     </div>
   )
 }

@@ -1,33 +1,4 @@
 import { wordsOf } from '../frame/words.ts'
+import texts from './words.json'
 
-export const t = wordsOf({
-  title: { ar: 'الأرقام', en: 'Figures' },
-  range: { ar: 'المدة', en: 'How long' },
-  days: { ar: '{n} يوما', en: '{n} days' },
-  now: { ar: 'الآن', en: 'Now' },
-  waiting: { ar: 'بانتظار القرار', en: 'Waiting for a decision' },
-  people: { ar: 'الحسابات', en: 'Accounts' },
-  newUsers: { ar: 'جديدة خلال 7 أيام', en: 'New in 7 days' },
-  toBeDeleted: { ar: 'طُلب حذفها', en: 'To be deleted' },
-  listings: { ar: 'الإعلانات', en: 'Listings' },
-  identities: { ar: 'الهويات', en: 'Identities' },
-  byDay: { ar: 'يوما بيوم', en: 'By day' },
-  accounts: { ar: 'حسابات جديدة', en: 'New accounts' },
-  published: { ar: 'إعلانات نُشرت أول مرة', en: 'Listings first published' },
-  messages: { ar: 'رسائل', en: 'Messages' },
-  leads: { ar: 'طلبات تواصل', en: 'Contacts asked for' },
-  payments: { ar: 'مدفوعات', en: 'Payments' },
-  refunds: { ar: 'مبالغ مردودة', en: 'Refunds' },
-  reports: { ar: 'بلاغات', en: 'Reports' },
-  made: { ar: 'وردت', en: 'Made' },
-  decided: { ar: 'حُسمت', en: 'Decided' },
-  waited: { ar: 'كم انتظر البلاغ (وسيط، ساعات)', en: 'How long reports waited (median, hours)' },
-  hours: { ar: 'ساعات', en: 'Hours' },
-  number: { ar: 'العدد', en: 'Number' },
-  amount: { ar: 'المبلغ', en: 'Amount' },
-  day: { ar: 'اليوم', en: 'Day' },
-  table: { ar: 'جدول', en: 'Table' },
-  most: { ar: 'أعلى يوم {n}', en: 'Highest day {n}' },
-  total: { ar: 'المجموع {n}', en: 'Total {n}' },
-  chart: { ar: '{title}، {from} إلى {to}: {more}', en: '{title}, {from} to {to}: {more}' },
-})
+export const t = wordsOf(texts)

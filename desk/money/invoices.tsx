@@ -94,7 +94,7 @@ export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) 
         rows={of.map((invoice) => [
           invoice.id,
           <Two
-            top={invoice.number}
+            top={<span class='number'>{invoice.number}</span>}
             under={invoice.lines.map((line) => language.value === 'ar' ? line.titleAr : line.titleEn).join('، ')}
           />,
           <Two

@@ -5,7 +5,7 @@ import { api, withProof, word } from '../frame/api.ts'
 import { Badge, Button, Field, Loaded, say, useLoad } from '../frame/parts.tsx'
 import { type Act, useActs } from '../people/act.tsx'
 import { Form, type FormField } from './form.tsx'
-import { partName, settingName, t } from './words.ts'
+import { nameOf, t } from './words.ts'
 
 type Setting = Schemas['Setting']
 type Texts = Record<string, string>
@@ -29,15 +29,15 @@ const parts: Record<string, string> = {
 const plain = (value: string) => value.replaceAll('"', '')
 const partsOf = (name: string) => parts[name]?.split(' ')
 const labelOf = (field: string) =>
-  field.split('.').map((part) => ['ios', 'android', 'web'].includes(part) ? word('platform', part) : partName(part))
+  field.split('.').map((part) => ['ios', 'android', 'web'].includes(part) ? word('platform', part) : nameOf(part))
     .join(': ')
 
 function fieldsOf({ name }: Setting): FormField[] {
-  const options = choices[name]?.map((one): [string, string] => [one, partName(plain(one))])
-  if (options) return [{ name: 'value', label: settingName(name), options }]
+  const options = choices[name]?.map((one): [string, string] => [one, nameOf(plain(one))])
+  if (options) return [{ name: 'value', label: nameOf(name), options }]
   const rows = name === 'reserved_names' ? { rows: 8 } : {}
   return partsOf(name)?.map((field) => ({ name: field, label: labelOf(field), ...rows })) ??
-    [{ name: 'value', label: settingName(name), rows: 8 }]
+    [{ name: 'value', label: nameOf(name), rows: 8 }]
 }
 
 function textsOf({ name, value }: Setting): Texts {
@@ -76,7 +76,7 @@ async function send(texts: Texts, { name, version }: Setting) {
 }
 
 function summary(setting: Setting): string {
-  if (!partsOf(setting.name)) return choices[setting.name] ? partName(plain(setting.value)) : setting.value
+  if (!partsOf(setting.name)) return choices[setting.name] ? nameOf(plain(setting.value)) : setting.value
   return Object.values(textsOf(setting)).flatMap((text) => text.split('\n')).filter(Boolean).join('، ') || t('nothing')
 }
 
@@ -88,20 +88,20 @@ export function Service() {
       {({ items }) => (
         <>
           {items.filter(({ name }) => name === 'maintenance')
-            .map((one) => <Maintenance key={one.version} of={one} reload={settings.reload} />)}
+            .map((one) => <Maintenance key={one.name} of={one} reload={settings.reload} />)}
           <section class='card'>
             <dl class='settings'>
               {items.filter(({ name }) => name !== 'maintenance').map((one) => (
                 <div key={one.name}>
                   <dt>
-                    {settingName(one.name)} <small class='under' dir='ltr'>{one.name}</small>
+                    {nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small>
                   </dt>
                   <dd>
                     <bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small>
                   </dd>
                   <dd class='act'>
                     <Button
-                      aria-label={t('editOf', { name: settingName(one.name) })}
+                      aria-label={t('editOf', { name: nameOf(one.name) })}
                       onClick={() => (open.value = one)}
                     >
                       {t('edit')}
@@ -113,7 +113,7 @@ export function Service() {
           </section>
           {open.value && (
             <Form
-              title={settingName(open.value.name)}
+              title={nameOf(open.value.name)}
               about={open.value.note}
               row={open.value}
               fields={fieldsOf(open.value)}
