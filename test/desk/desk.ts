@@ -113,9 +113,35 @@ export async function deskOf(browser: Browser, person: Person, how: Opened = {})
 export const goTo = (page: Page, path: string) =>
   page.evaluate((path) => void (location.hash = path), path)
 
+/** Waits until the page that was gone to has all that it asked for. */
+export async function loaded(page: Page) {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame)
+  })
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+  await page.locator('h1').waitFor()
+}
+
+/** Whether a canvas of this name has something dark or coloured on it. */
+export const isDrawn = (page: Page, name: string) =>
+  page.getByRole('img', { name }).evaluate((canvas) => {
+    const { width, height } = canvas as HTMLCanvasElement
+    const context = (canvas as HTMLCanvasElement).getContext('2d')
+    const { data } = context!.getImageData(0, 0, width, height)
+    return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
+  })
+
 /** Waits until the live region has said it. */
 export const told = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).waitFor()
+
+/** Answers the dialog that asks for a proof, in English. */
+export async function provePassword(page: Page, { password }: Person) {
+  const dialog = page.getByRole('dialog', { name: 'Prove that it is you' })
+  await dialog.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+}
 
 /** What the page keeps between two loads, and nothing in any other place. */
 export const keptBy = (page: Page) =>

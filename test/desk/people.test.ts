@@ -10,8 +10,8 @@ import { runJobs } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
 import { giveMoney, hasSandbox, topUp, walletOf } from '../support/money.ts'
 import { waitUntil } from '../support/wait.ts'
-import { deskOf, goTo, seenBy, told } from './desk.ts'
 import { addAuthenticator } from './authenticator.ts'
+import { deskOf, goTo, provePassword, seenBy, told } from './desk.ts'
 
 let browser: Browser
 
@@ -34,13 +34,6 @@ async function confirm(page: Page, act: string, fields: Record<string, string> =
   await dialog.getByRole('button', { name: act }).click()
 }
 
-async function provePassword(page: Page, { password }: Person) {
-  const dialog = page.getByRole('dialog', { name: 'Prove that it is you' })
-  await dialog.getByLabel('Password').fill(password)
-  await page.keyboard.press('Enter')
-  await dialog.waitFor({ state: 'detached' })
-}
-
 describe.runIf(hasBrowser)('ADM-33 people', () => {
   test('one is found by a phone however it is typed, and seen on one page', async () => {
     const [admin, person] = await Promise.all([signUpAdmin(), signUp('دلال المهنا')])
@@ -54,13 +47,13 @@ describe.runIf(hasBrowser)('ADM-33 people', () => {
     for (const form of forms) {
       await page.getByLabel('بحث عن شخص').fill(form)
       const row = page.getByRole('list', { name: 'الأشخاص' }).getByRole('listitem')
-      await row.filter({ hasText: 'دلال المهنا' }).waitFor()
+      await row.filter({ hasText: person.identifier }).waitFor()
       await waitUntil(`${form} finds one`, async () => await row.count() === 1)
       await page.getByLabel('بحث عن شخص').fill('')
       await waitUntil('everybody is listed', async () => await row.count() > 1)
     }
     await page.getByLabel('بحث عن شخص').fill(inArabicDigits(spoken))
-    const row = page.getByRole('listitem').filter({ hasText: 'دلال المهنا' })
+    const row = page.getByRole('listitem').filter({ hasText: person.identifier })
     await row.waitFor()
     await row.getByRole('link').first().click()
     await page.getByRole('heading', { name: 'دلال المهنا', level: 1 }).waitFor()

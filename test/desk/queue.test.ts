@@ -4,14 +4,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
-import { baseUrl, database, guest, type Person, signUp } from '../support/client.ts'
+import { guest, type Person, signUp } from '../support/client.ts'
 import { messagesPage, postMessage, startConversation } from '../support/conversations.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { jpeg } from '../support/pictures.ts'
-import { uploadDocuments, uploadPictures } from '../support/uploads.ts'
+import { uploadPictures } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
-import { deskOf, goTo, openDesk, seenBy, signInAt, told } from './desk.ts'
-import { plainPdf } from './pdfs.ts'
+import { deskOf, goTo, isDrawn, openDesk, seenBy, told } from './desk.ts'
+import { leaveChanges, sendPapers, waitingCompany, waitingListing } from './waiting.ts'
 
 let browser: Browser
 
@@ -19,13 +19,6 @@ beforeAll(async () => {
   if (hasBrowser) browser = await openBrowser()
 })
 afterAll(() => browser?.close())
-
-const waiting = { status: 'pending_review', published_at: null, expires_at: null }
-const waitingListing = ({ identityId }: Person, title = `فيلا ${randomUUID().slice(0, 8)}`) =>
-  insertListing(identityId, { ...waiting, title_ar: title })
-
-const change = (id: string, changes: object) =>
-  database().query('update public.properties set pending_changes = $2 where id = $1', [id, changes])
 
 const statusOf = async (owner: Person, id: string) =>
   (await owner.get(`/properties/${id}`)).body.status
@@ -38,27 +31,11 @@ const open = async (page: Page, id: string, title: string) => {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
 }
 
-const isDrawn = (page: Page, name: string) =>
-  page.getByRole('img', { name }).evaluate((canvas) => {
-    const { width, height } = canvas as HTMLCanvasElement
-    const context = (canvas as HTMLCanvasElement).getContext('2d')
-    const { data } = context!.getImageData(0, 0, width, height)
-    return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
-  })
-
 describe.runIf(hasBrowser)('ADM-33 the queue', () => {
   test('a company is approved after its papers were seen, and the trail has which', async () => {
     const [admin, owner] = await Promise.all([signUpAdmin(), signUp('خالد الرشيد')])
-    const { body: { id } } = await owner.post('/auth/identities', {
-      type: 'company',
-      nameAr: 'دار الفنطاس العقارية',
-      licenceNo: randomUUID().slice(0, 12).toUpperCase(),
-      licenceExpiresOn: '2040-01-01',
-    })
-    await uploadDocuments(owner, id, [
-      { name: 'رخصة.pdf', type: 'application/pdf', bytes: plainPdf('LICENCE 4711') },
-      { name: 'هوية.jpg', bytes: jpeg({ width: 60, height: 40 }) },
-    ])
+    const id = await waitingCompany(owner)
+    await sendPapers(owner, id)
     const page = await deskOf(browser, admin, { language: 'ar' })
     await goTo(page, `/queue?accountId=${owner.id}`)
     await page.getByRole('link', { name: 'دار الفنطاس العقارية' }).click()
@@ -156,7 +133,7 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
   test('changes are compared, before beside after, and approved', async () => {
     const [admin, owner] = await Promise.all([signUpAdmin(), signUp()])
     const id = await insertListing(owner.identityId, { title_ar: 'بيت زاوية في السالمية', price: 185000 })
-    await change(id, { price: 77000.5, titleAr: 'بيت بطن في السالمية' })
+    await leaveChanges(id, { price: 77000.5, titleAr: 'بيت بطن في السالمية' })
     const page = await deskOf(browser, admin)
     await open(page, id, 'بيت زاوية في السالمية')
     const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
