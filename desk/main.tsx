@@ -1,18 +1,17 @@
 // The desk: who is signed in, the rooms and which is shown.
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { api, follow, isCode, session, signOut, textOf } from './frame/api.ts'
+import { useEffect } from 'preact/hooks'
+import { api, follow, isCode, session, signOut } from './frame/api.ts'
 import { helpOpen, keysOn, useKeys } from './frame/keys.ts'
-import { Button, Dialog, Failed, Skeleton, Told, useLoad } from './frame/parts.tsx'
+import { Button, Dialog, Loaded, Skeleton, Told, useLoad } from './frame/parts.tsx'
 import { ProofDialog } from './frame/proof.tsx'
-import { go, type Place, place } from './frame/router.ts'
+import { go, place, type Place } from './frame/router.ts'
 import { IdleWatch, isStale, SignIn } from './frame/session.tsx'
-import { language, t, theme } from './frame/words.ts'
+import { language, t, theme, themes } from './frame/words.ts'
 
 const names = ['queue', 'people', 'money', 'figures', 'settings', 'audit'] as const
-type Room = { default: ComponentType<Place> }
-const rooms = import.meta.glob<Room>('./*/room.tsx')
+const rooms = import.meta.glob<{ default: ComponentType<Place> }>('./*/room.tsx')
 
 function Shell() {
   const room = names.find((name) => name === place.value.room)
@@ -22,128 +21,74 @@ function Shell() {
   useKeys({
     '?': () => (helpOpen.value = true),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
-    Escape: () => history.length > 1 && place.value.id && go(`/${place.value.room}`),
+    Escape: () => place.value.id && go(`/${place.value.room}`),
     ...Object.fromEntries(names.map((name, at) => [String(at + 1), () => go(`/${name}`)])),
   })
   const right = useLoad(() => api.get('/auth/passkeys'), [session.value?.user.id])
   if (isCode(right.error, 'admin_only')) return <NoRight />
-  return (
-    <>
-      <a class='skip' href='#content' onClick={skip}>{t('skip')}</a>
-      <nav class='rooms' aria-label={t('rooms')}>
-        <strong>{t('desk')}</strong>
-        {names.map((name) => (
-          <a key={name} href={`#/${name}`} aria-current={name === room ? 'page' : undefined}>{t(name)}</a>
-        ))}
-        <Preferences />
-        <Button plain onClick={() => (helpOpen.value = true)}>
-          {t('keys')} <kbd>?</kbd>
-        </Button>
-        <Button plain onClick={() => signOut()}>{t('signOut')}</Button>
-      </nav>
-      <main id='content' tabIndex={-1}>{room && <Shown key={room} room={room} />}</main>
-      {helpOpen.value && <Help />}
-      <ProofDialog />
-      <IdleWatch />
-    </>
-  )
-}
-
-function skip(event: Event) {
-  event.preventDefault()
-  document.getElementById('content')?.focus()
+  const skip = (event: Event) => {
+    event.preventDefault()
+    document.getElementById('content')?.focus()
+  }
+  return <>
+    <a class='skip' href='#content' onClick={skip}>{t('skip')}</a>
+    <nav class='rooms' aria-label={t('rooms')}>
+      <strong>{t('desk')}</strong>
+      {names.map((name) =>
+        <a key={name} href={`#/${name}`} aria-current={name === room ? 'page' : undefined}>{t(name)}</a>)}
+      <Preferences />
+      <Button plain onClick={() => (helpOpen.value = true)}>{t('keys')} <kbd>?</kbd></Button>
+      <Button plain onClick={() => signOut()}>{t('signOut')}</Button>
+    </nav>
+    <main id='content' tabIndex={-1}>{room && <Shown key={room} room={room} />}</main>
+    {helpOpen.value && <Help />}
+    <ProofDialog />
+    <IdleWatch />
+  </>
 }
 
 function Shown({ room }: { room: string }) {
-  const [{ Room, error }, set] = useState<{ Room?: ComponentType<Place>; error?: unknown }>({})
-  const load = () => {
-    set({})
-    void rooms[`./${room}/room.tsx`]?.().then((module) => set({ Room: module.default }), (error) => set({ error }))
-  }
-  useEffect(load, [room])
-  if (error) return <Failed error={error} retry={load} />
-  return Room ? <Room {...place.value} /> : <Skeleton />
+  const module = useLoad(() => rooms[`./${room}/room.tsx`]!())
+  return <Loaded of={module}>{({ default: Room }) => <Room {...place.value} />}</Loaded>
 }
 
-const NoRight = () => (
-  <main class='sign-in'>
-    <h1>{t('noRight')}</h1>
-    <p>{t('noRightMore')}</p>
-    <Button main onClick={() => signOut()}>{t('signOut')}</Button>
-  </main>
-)
+const NoRight = () => <main class='sign-in'>
+  <h1>{t('noRight')}</h1>
+  <p>{t('noRightMore')}</p>
+  <Button main onClick={() => signOut()}>{t('signOut')}</Button>
+</main>
 
 function Preferences() {
-  const themes = ['auto', 'light', 'dark']
+  const other = language.value === 'ar' ? 'en' : 'ar'
   const next = themes[(themes.indexOf(theme.value) + 1) % 3]!
-  return (
-    <>
-      <Button
-        plain
-        lang={language.value === 'ar' ? 'en' : 'ar'}
-        onClick={() => (language.value = language.value === 'ar' ? 'en' : 'ar')}
-      >
-        {t('otherLanguage')}
-      </Button>
-      <Button plain aria-label={t('dark')} title={t('dark')} onClick={() => (theme.value = next)}>
-        {theme.value === 'dark' ? '●' : theme.value === 'light' ? '○' : '◐'}
-      </Button>
-    </>
-  )
+  return <>
+    <Button plain lang={other} onClick={() => (language.value = other)}>{t('otherLanguage')}</Button>
+    <Button plain aria-label={t('dark')} title={t('dark')} onClick={() => (theme.value = next)}>
+      {{ auto: '◐', light: '○', dark: '●' }[theme.value]}
+    </Button>
+  </>
 }
 
 function Help() {
-  const keys: [string, string][] = [
-    ['J K ↓ ↑', t('keyMove')],
-    ['Enter', t('keyOpen')],
-    ['X', t('choose')],
-    ['A', t('keyApprove')],
-    ['R', t('keyReject')],
-    ['U', t('undo')],
-    ['/', t('keySearch')],
-    ['1 … 6', t('keyGo')],
-    ['Esc', t('keyClose')],
+  const keys = [
+    ['J K ↓ ↑', t('keyMove')], ['Enter', t('keyOpen')], ['X', t('choose')], ['A', t('keyApprove')],
+    ['R', t('keyReject')], ['U', t('undo')], ['/', t('keySearch')], ['1 … 6', t('keyGo')], ['Esc', t('keyClose')],
     ['?', t('keyHelp')],
   ]
-  return (
-    <Dialog title={t('keys')} onClose={() => (helpOpen.value = false)}>
-      <dl class='keys'>
-        {keys.map(([key, does]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
-      <label class='check'>
-        <input type='checkbox' checked={keysOn.value} onChange={() => (keysOn.value = !keysOn.value)} /> {t('keysOn')}
-      </label>
-    </Dialog>
-  )
+  return <Dialog title={t('keys')} onClose={() => (helpOpen.value = false)}>
+    <dl class='keys'>{keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
+    <label class='check'>
+      <input type='checkbox' checked={keysOn.value} onChange={() => (keysOn.value = !keysOn.value)} /> {t('keysOn')}
+    </label>
+  </Dialog>
 }
 
 function Desk() {
-  const now = session.value
-  return (
-    <>
-      {now === undefined ? <Skeleton /> : now ? <Shell key={now.user.id} /> : (
-        <>
-          <div class='corner'>
-            <Preferences />
-          </div>
-          <main>
-            <SignIn />
-          </main>
-        </>
-      )}
-      <Told />
-    </>
-  )
+  if (session.value === undefined) return <Skeleton />
+  if (session.value) return <><Shell key={session.value.user.id} /><Told /></>
+  return <><div class='corner'><Preferences /></div><main><SignIn /></main><Told /></>
 }
 
-addEventListener('unhandledrejection', ({ reason }) => textOf(reason))
-if (isStale()) await signOut()
 await follow()
+if (session.value && isStale()) await signOut(t('wasIdle'))
 render(<Desk />, document.getElementById('desk')!)

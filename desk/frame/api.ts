@@ -1,13 +1,6 @@
 // The client of the service, whose session it is, and the proof of an administrator.
 import { effect, signal } from '@preact/signals'
-import {
-  createClient,
-  isApiError,
-  memoryStorage,
-  type Schemas,
-  type Session,
-  type Storage,
-} from 'kuwait-property-client'
+import { createClient, isApiError, memoryStorage, type Schemas, type Session } from 'kuwait-property-client'
 import { language, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
@@ -17,7 +10,7 @@ let leaving = false
 addEventListener('pagehide', () => (leaving = true), { capture: true })
 addEventListener('pageshow', () => (leaving = false))
 
-function tabStorage(): Storage {
+function tabStorage() {
   try {
     return sessionStorage
   } catch {
@@ -29,13 +22,12 @@ export const tab = tabStorage()
 export const api = createClient({
   url: service,
   storage: tab,
-  fetch: (input, init) =>
-    fetch(input, {
-      ...init,
-      headers: { ...init?.headers as Record<string, string>, 'accept-language': language.value },
-      keepalive: leaving,
-      referrerPolicy: 'no-referrer',
-    }),
+  fetch: (input, init) => fetch(input, {
+    ...init,
+    headers: { ...init?.headers as Record<string, string>, 'accept-language': language.value },
+    keepalive: leaving,
+    referrerPolicy: 'no-referrer',
+  }),
 })
 
 /** Undefined until the storage was read; null without a session. */
@@ -45,57 +37,53 @@ export const endedBy = signal('')
 
 let proof = ''
 let proofEnds = 0
-/** The dialog that asks for a proof sets this while it is open. */
-export const asking = signal<{ done: (proven: boolean) => void } | undefined>()
-
 export function keepProof(given: Schemas['SudoProof']) {
   proof = given.proof
   proofEnds = Date.now() + given.expiresIn * 1000
 }
 
+/** Set while a proof is asked for. */
+export const asking = signal<((proven: boolean) => void) | undefined>()
 let asked: Promise<void> | undefined
 /** Asks once for all calls that wait for a proof. */
-const ask = () =>
-  asked ??= new Promise<void>((resolve, reject) => {
-    asking.value = {
-      done(proven) {
-        asking.value = asked = undefined
-        if (proven) resolve()
-        else reject(new DOMException('No proof was given.', 'AbortError'))
-      },
-    }
-  })
+const ask = () => asked ??= new Promise<void>((resolve, reject) => {
+  asking.value = (proven) => {
+    asking.value = asked = undefined
+    if (proven) resolve()
+    else reject(new DOMException('No proof was given.', 'AbortError'))
+  }
+})
 
 /** Makes a call with the proof that there is; where the service wants one, asks for it and calls once more. */
 export async function withProof<Value>(call: (options: { proof?: string }) => Promise<Value>): Promise<Value> {
   try {
     return await call(Date.now() < proofEnds ? { proof } : {})
   } catch (error) {
-    if (!isApiError(error) || !['proof_required', 'passkey_required'].includes(error.code)) throw error
+    if (!isCode(error, 'proof_required', 'passkey_required')) throw error
     await ask()
     return await call({ proof })
   }
 }
 
+export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
+
 /** The text of an error in the reader's language; empty for what the person broke off. */
 export function textOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return ''
-  if (!isApiError(error)) {
-    console.error(error)
-    return t('unexpected')
+  if (isApiError(error)) {
+    if (error.code === 'connection') return t('offline')
+    return [...new Set([error, ...error.fields].map(({ message }) => message))].join(' ')
   }
-  if (error.code === 'connection') return t('offline')
-  return [...new Set([error, ...error.fields].map(({ message }) => message))].join(' ')
+  console.error(error)
+  return t('unexpected')
 }
 
-export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
-
-/** Calls of a session that has ended bring the sign-in page; this is told by the client. */
+/** Reads the session of the tab, and follows its end, which brings the sign-in. */
 export async function follow() {
   api.auth.onChange((now, reason) => {
     if (!now) {
       if (session.value && !endedBy.value) endedBy.value = reason ? textOf(reason) : t('wasEnded')
-      asking.value?.done(false)
+      asking.value?.(false)
       proof = ''
     }
     session.value = now ?? null
@@ -109,24 +97,19 @@ export async function signOut(why = '') {
   session.value = null
 }
 
-type Meta = Record<'areas' | 'governorates', Map<string, Schemas['Area'] | Schemas['Governorate']>> & {
-  areas: Map<string, Schemas['Area']>
-  enums: Schemas['Enums']
+const byId = <Item extends { id: string }>({ items }: { items: Item[] }) =>
+  new Map(items.map((item) => [item.id, item]))
+async function loadMeta() {
+  const [areas, governorates, enums] = await Promise.all(
+    [api.get('/meta/areas'), api.get('/meta/governorates'), api.get('/meta/enums')],
+  )
+  return { areas: byId(areas), governorates: byId(governorates), enums }
 }
 /** Vocabularies and places; undefined until they have come. */
-export const meta = signal<Meta | undefined>()
-
-async function loadMeta() {
-  const [areas, governorates, enums] = await Promise.all([
-    api.get('/meta/areas'),
-    api.get('/meta/governorates'),
-    api.get('/meta/enums'),
-  ])
-  const byId = <Item extends { id: string }>(items: Item[]) => new Map(items.map((item) => [item.id, item]))
-  meta.value = { areas: byId(areas.items), governorates: byId(governorates.items), enums }
-}
+export const meta = signal<Awaited<ReturnType<typeof loadMeta>> | undefined>()
 effect(() => {
-  if (session.value && !meta.peek()) void loadMeta().catch(() => {}) // codes are shown where words have not come
+  // Codes are shown where words have not come.
+  if (session.value && !meta.peek()) loadMeta().then((loaded) => (meta.value = loaded), () => {})
 })
 
 /** The word of a vocabulary's code, such as «شقة» of `kind` and `apartment`. */

@@ -13,25 +13,16 @@ type Proving = NonNullable<Input<'post', '/auth/sudo'>[0]>['body']
 export const passkeyError = (error: unknown) =>
   error instanceof WebAuthnError || error instanceof DOMException ? t('proofAborted') : textOf(error)
 
-export function ProofDialog() {
-  const open = asking.value
-  return open ? <Ask key={String(session.value?.user.id)} done={open.done} /> : null
-}
+export const ProofDialog = () => asking.value ? <Ask done={asking.value} /> : null
 
 function Ask({ done }: { done: (proven: boolean) => void }) {
-  const user = session.value?.user
-  const to = user?.phone ?? (user?.emailProven ? user.email : null)
-  const password = useSignal('')
-  const code = useSignal('')
-  const fault = useSignal('')
+  const user = session.value!.user
+  const to = user.phone ?? (user.emailProven ? user.email : null)
+  const [password, code, fault] = [useSignal(''), useSignal(''), useSignal('')]
   const [way, setWay] = useState<'passkey' | 'password' | 'code'>('password')
   const [isSent, setSent] = useState(false)
 
-  const prove = async (body: Proving) => {
-    keepProof(await api.post('/auth/sudo', { body }))
-    done(true)
-  }
-  const attempt = (act: () => Promise<void>) => async () => {
+  const attempt = (act: () => Promise<unknown>) => async () => {
     fault.value = ''
     try {
       await act()
@@ -40,52 +31,39 @@ function Ask({ done }: { done: (proven: boolean) => void }) {
       fault.value = passkeyError(error)
     }
   }
+  const prove = async (body: Proving) => {
+    keepProof(await api.post('/auth/sudo', { body }))
+    done(true)
+  }
   const byPasskey = attempt(async () => {
     const optionsJSON = await api.post('/auth/sudo/options')
     await prove({ assertion: await startAuthentication({ optionsJSON }) as never })
   })
-  const byPassword = attempt(() => prove({ currentPassword: password.value }))
   const send = attempt(async () => {
     await api.post('/auth/otp/resend', { body: { identifier: to!, purpose: 'sudo' } })
     setSent(true)
     say(t('codeTo', { to: to! }))
   })
-  const byCode = attempt(() => prove({ code: code.value }))
-  const submit = way === 'password' ? byPassword : byCode
-
-  return (
-    <Dialog title={t('proofTitle')} onClose={() => done(false)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <p>{t('proofWhy')}</p>
-        <Button main={way === 'passkey'} onClick={byPasskey}>{t('proofPasskey')}</Button>
-        {way === 'password' && (
-          <>
-            <Field label={t('password')} value={password} type='password' autocomplete='current-password' dir='ltr' />
-            <Button main submits disabled={!password.value}>{t('proofPassword')}</Button>
-            {to && <Button plain onClick={() => setWay('code')}>{t('proofCode')}</Button>}
-            {user?.providers.length
-              ? <Button plain onClick={attempt(() => prove({}))}>{t('proofSocial')}</Button>
-              : null}
-          </>
-        )}
-        {way === 'code' && (
-          <>
-            <Button onClick={send}>{t('sendCode')} {isolated(to!)}</Button>
-            {isSent && (
-              <>
-                <Field label={t('code')} value={code} inputMode='numeric' autocomplete='one-time-code' dir='ltr' />
-                <Button main submits disabled={!code.value}>{t('proofCode')}</Button>
-              </>
-            )}
-          </>
-        )}
-        <p class='bad' role='alert'>{fault.value}</p>
-      </form>
-    </Dialog>
-  )
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void attempt(() => prove(way === 'code' ? { code: code.value } : { currentPassword: password.value }))()
+  }
+  return <Dialog title={t('proofTitle')} onClose={() => done(false)}>
+    <form onSubmit={submit}>
+      <p>{t('proofWhy')}</p>
+      <Button main={way === 'passkey'} onClick={byPasskey}>{t('proofPasskey')}</Button>
+      {way === 'password' && <>
+        <Field label={t('password')} value={password} type='password' autocomplete='current-password' dir='ltr' />
+        <Button main submits disabled={!password.value}>{t('proofPassword')}</Button>
+        {to && <Button plain onClick={() => setWay('code')}>{t('proofCode')}</Button>}
+        {user.providers.length > 0 && <Button plain onClick={attempt(() => prove({}))}>{t('proofSocial')}</Button>}
+      </>}
+      {way === 'code' && <Button onClick={send}>{t('sendCode')} {isolated(to!)}</Button>}
+      {way === 'code' && isSent && <>
+        <Field label={t('code')} value={code} inputMode='numeric' autocomplete='one-time-code' dir='ltr' />
+        <Button main submits disabled={!code.value}>{t('proofCode')}</Button>
+      </>}
+      <p class='bad' role='alert'>{fault.value}</p>
+    </form>
+  </Dialog>
 }

@@ -7,16 +7,15 @@ import { t } from './words.ts'
 
 const idleAfter = 30 * 60_000
 const warnedBefore = 60_000
-const usedKey = 'desk.used'
 
 /** The last key or pointer; kept beside the session, so that one of yesterday does not open today. */
-let used = Number(tab.getItem(usedKey)) || 0
+let used = Number(tab.getItem('desk.used')) || 0
 let kept = used
 function use() {
   used = Date.now()
   if (used - kept < 5000) return
   kept = used
-  tab.setItem(usedKey, String(used))
+  tab.setItem('desk.used', String(used))
 }
 for (const event of ['keydown', 'pointerdown', 'pointermove', 'wheel']) addEventListener(event, use, { passive: true })
 
@@ -39,19 +38,13 @@ export function IdleWatch() {
     use()
     setLeft(Infinity)
   }
-  return (
-    <Dialog title={t('idleTitle')} onClose={stay}>
-      <p role='timer'>{t('idleSoon', { seconds: left })}</p>
-      <Button main onClick={stay}>{t('stay')}</Button>
-    </Dialog>
-  )
+  return <Dialog title={t('idleTitle')} onClose={stay}>
+    <p role='timer'>{t('idleSoon', { seconds: left })}</p><Button main onClick={stay}>{t('stay')}</Button>
+  </Dialog>
 }
 
 export function SignIn() {
-  const identifier = useSignal('')
-  const password = useSignal('')
-  const code = useSignal('')
-  const fault = useSignal(endedBy.value)
+  const [identifier, password, code, said] = [useSignal(''), useSignal(''), useSignal(''), useSignal(endedBy.value)]
   const [step, setStep] = useState<'password' | 'forgot' | 'reset'>('password')
   const [resetId, setResetId] = useState<string>()
 
@@ -67,43 +60,32 @@ export function SignIn() {
       setResetId(sent.resetId)
       password.value = ''
       setStep('reset')
-      fault.value = t('codeSent')
+      said.value = t('codeSent')
     },
     async reset() {
       const given = { identifier: identifier.value, code: code.value, ...resetId && { resetId } }
       const body = { ...given, newPassword: password.value, confirmPassword: password.value }
       await api.post('/auth/password/reset', { body })
       setStep('password')
-      fault.value = t('passwordSet')
+      said.value = t('passwordSet')
     },
   }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    fault.value = ''
-    await steps[step]().catch((error) => (fault.value = textOf(error)))
+    said.value = ''
+    steps[step]().catch((error) => (said.value = textOf(error)))
   }
-  return (
-    <form class='sign-in' onSubmit={(event) => void submit(event)}>
-      <h1>{t('desk')}</h1>
-      <p role='alert'>{fault.value}</p>
-      <Field label={t('identifier')} value={identifier} autocomplete='username' dir='ltr' required />
-      {step === 'reset' && (
-        <Field label={t('code')} value={code} inputMode='numeric' autocomplete='one-time-code' dir='ltr' required />
-      )}
-      {step !== 'forgot' && (
-        <Field
-          label={t(step === 'reset' ? 'newPassword' : 'password')}
-          value={password}
-          type='password'
-          autocomplete={step === 'reset' ? 'new-password' : 'current-password'}
-          dir='ltr'
-          required
-        />
-      )}
-      <Button main submits>{t(step === 'password' ? 'signIn' : step === 'forgot' ? 'sendCode' : 'save')}</Button>
-      <Button plain onClick={() => setStep(step === 'password' ? 'forgot' : 'password')}>
-        {t(step === 'password' ? 'forgot' : 'back')}
-      </Button>
-    </form>
-  )
+  const isReset = step === 'reset'
+  return <form class='sign-in' onSubmit={submit}>
+    <h1>{t('desk')}</h1>
+    <p role='alert'>{said.value}</p>
+    <Field label={t('identifier')} value={identifier} autocomplete='username' dir='ltr' required />
+    {isReset && <Field label={t('code')} value={code} autocomplete='one-time-code' dir='ltr' required />}
+    {step !== 'forgot' && <Field label={t(isReset ? 'newPassword' : 'password')} value={password} type='password'
+      autocomplete={isReset ? 'new-password' : 'current-password'} dir='ltr' required />}
+    <Button main submits>{t(({ password: 'signIn', forgot: 'sendCode', reset: 'save' } as const)[step])}</Button>
+    <Button plain onClick={() => setStep(step === 'password' ? 'forgot' : 'password')}>
+      {t(step === 'password' ? 'forgot' : 'back')}
+    </Button>
+  </form>
 }

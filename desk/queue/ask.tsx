@@ -6,20 +6,26 @@ import { t as frame } from '../frame/words.ts'
 import { decide, type Decision, type Item, reasons } from './store.ts'
 import { t } from './words.ts'
 
-type Asked = { items: Item[]; decision: Decision; send?: (reason: string) => Promise<unknown> }
+type Asked = { items: Item[]; decision: Decision; send?: (reason: string) => unknown }
 export const asked = signal<Asked | undefined>()
-
 export const Ask = () => asked.value ? <Form key={asked.value.items[0]?.id} {...asked.value} /> : null
+
+const effects = {
+  message: 'upholdHides', review: 'upholdHides', property: 'upholdSuspends', identity: undefined,
+} as const
+const tongues = [['textAr', 'inArabic'], ['textEn', 'inEnglish']] as const
 
 function Form({ items, decision, send }: Asked) {
   const reason = useSignal('')
-  const tongue = useSignal<'textAr' | 'textEn'>('textAr')
   const chosen = useSignal('')
+  const tongue = useSignal<'textAr' | 'textEn'>('textAr')
   const everywhere = useSignal(false)
-  const kinds = new Set(items.map(({ kind }) => kind))
-  const usual = decision === 'paid_out' ? [] : reasons.value.filter((one) => one.kinds.some((kind) => kinds.has(kind)))
+  const isPaid = decision === 'paid_out'
+  const kinds = items.map(({ kind }) => kind)
+  const usual = isPaid ? [] : reasons.value.filter((one) => one.kinds.some((kind) => kinds.includes(kind)))
   const report = items.length === 1 ? items[0]!.report : null
-  const hides = items.some((item) => item.report && ['message', 'review'].includes(item.report.targetType))
+  const effect = report && decision === 'uphold' ? effects[report.targetType] : undefined
+  const name = word('moderationDecision', decision)
   const close = () => (asked.value = undefined)
 
   const choose = (code: string) => {
@@ -30,88 +36,42 @@ function Form({ items, decision, send }: Asked) {
     if (!reason.value.trim()) return
     close()
     if (send) return void send(reason.value)
-    const given = decision === 'paid_out' ? { note: reason.value } : { reason: reason.value }
+    const given = isPaid ? { note: reason.value } : { reason: reason.value }
     decide(items, { decision, ...given, ...everywhere.value && { everywhere: true } })
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const one = usual[Number(event.key) - 1]
-    if (event.key === 'Enter' && (event.ctrlKey || !(event.target as Element).matches('textarea, button'))) submit()
-    else if (one && !(event.target as Element).matches('textarea')) choose(one.code)
+    const isText = (event.target as Element).matches('textarea')
+    const one = isText ? undefined : usual[Number(event.key) - 1]
+    if (event.key === 'Enter' && (event.ctrlKey || !isText && !(event.target as Element).matches('button'))) submit()
+    else if (one) choose(one.code)
     else return
     event.preventDefault()
   }
-  return (
-    <Dialog
-      title={`${word('moderationDecision', decision)}${items.length > 1 ? ` (${items.length})` : ''}`}
-      onClose={close}
-    >
-      <form
-        onKeyDown={onKeyDown}
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
-        {hides && <p class='soft'>{t('upholdHides')}</p>}
-        {report?.targetType === 'property' && <p class='soft'>{t('upholdSuspends')}</p>}
-        {usual.length > 0 && (
-          <>
-            <fieldset>
-              <legend>{t('usual')}</legend>
-              {usual.map(({ code, textAr, textEn }, at) => (
-                <label key={code} class='check'>
-                  <input type='radio' name='usual' checked={chosen.value === code} onChange={() => choose(code)} />
-                  <span>
-                    <bdi lang='ar'>{textAr}</bdi>{' '}
-                    <small lang='en'>
-                      <bdi>{textEn}</bdi>
-                    </small>
-                  </span>
-                  {at < 9 && <kbd aria-hidden='true'>{at + 1}</kbd>}
-                </label>
-              ))}
-            </fieldset>
-            <div class='row' role='group' aria-label={frame('otherLanguage')}>
-              {(['textAr', 'textEn'] as const).map((one) => (
-                <Button
-                  key={one}
-                  plain
-                  aria-pressed={tongue.value === one}
-                  onClick={() => {
-                    tongue.value = one
-                    choose(chosen.value)
-                  }}
-                >
-                  {t(one === 'textAr' ? 'inArabic' : 'inEnglish')}
-                </Button>
-              ))}
-            </div>
-          </>
-        )}
-        <Field
-          label={t(decision === 'paid_out' ? 'transfer' : 'reason')}
-          value={reason}
-          rows={3}
-          maxLength={500}
-          required
-        />
-        {report?.targetType === 'message' && report.then?.pictures.length
-          ? (
-            <label class='check'>
-              <input
-                type='checkbox'
-                checked={everywhere.value}
-                onChange={() => (everywhere.value = !everywhere.value)}
-              />
-              {t('everywhere')}
-            </label>
-          )
-          : null}
-        <div class='row'>
-          <Button submits main disabled={!reason.value.trim()}>{word('moderationDecision', decision)}</Button>
-          <Button onClick={close}>{frame('cancel')}</Button>
-        </div>
-      </form>
-    </Dialog>
-  )
+  return <Dialog title={items.length > 1 ? `${name} (${items.length})` : name} onClose={close}>
+    <form onKeyDown={onKeyDown} onSubmit={(event) => (event.preventDefault(), submit())}>
+      {effect && <p class='soft'>{t(effect)}</p>}
+      {usual.length > 0 && <fieldset>
+        <legend>{t('usual')}</legend>
+        {usual.map(({ code, textAr, textEn }, at) => <label key={code} class='check'>
+          <input type='radio' name='usual' checked={chosen.value === code} onChange={() => choose(code)} />
+          <span><bdi lang='ar'>{textAr}</bdi> <small lang='en'><bdi>{textEn}</bdi></small></span>
+          {at < 9 && <kbd aria-hidden='true'>{at + 1}</kbd>}
+        </label>)}
+      </fieldset>}
+      {usual.length > 0 && <div class='row' role='group' aria-label={t('usual')}>
+        {tongues.map(([one, label]) =>
+          <Button key={one} plain aria-pressed={tongue.value === one}
+            onClick={() => (tongue.value = one, choose(chosen.value))}>{t(label)}</Button>)}
+      </div>}
+      <Field label={t(isPaid ? 'transfer' : 'reason')} value={reason} rows={3} maxLength={500} required />
+      {report?.targetType === 'message' && report.then?.pictures.length ? <label class='check'>
+        <input type='checkbox' checked={everywhere.value} onChange={() => (everywhere.value = !everywhere.value)} />
+        {t('everywhere')}
+      </label> : null}
+      <div class='row'>
+        <Button submits main disabled={!reason.value.trim()}>{name}</Button>
+        <Button onClick={close}>{frame('cancel')}</Button>
+      </div>
+    </form>
+  </Dialog>
 }

@@ -7,24 +7,29 @@ import { go, pathWith, place } from '../frame/router.ts'
 import { named } from '../frame/words.ts'
 import { t } from './words.ts'
 
+/** `problem` is why it could not be decided, `seen` what was shown before it was changed. */
 export type Item = Schemas['ModerationItem'] & { problem?: unknown; seen?: Item }
 export type Kind = Item['kind']
 export type Decision = Item['decisions'][number]
 type Body = NonNullable<Input<'post', '/admin/moderation/{id}/decide'>[0]>['body']
-export type Query = NonNullable<NonNullable<Input<'get', '/admin/moderation'>[0]>['query']>
-type Reasons = Schemas['ModerationPage']['reasons']
+type Query = NonNullable<NonNullable<Input<'get', '/admin/moderation'>[0]>['query']>
 
 export const items = signal<Item[]>([])
-export const reasons = signal<Reasons>([])
-export const listing = signal<{ state: 'loading' | 'ready' | 'failed'; error?: unknown; isMore?: boolean }>({
-  state: 'loading',
-})
+export const reasons = signal<Schemas['ModerationPage']['reasons']>([])
+type State = { state: 'loading' | 'ready' | 'failed'; error?: unknown; isLoadingMore?: boolean }
+export const queue = signal<State>({ state: 'loading' })
 export const selected = signal(new Set<string>())
-export const lately = signal<{ item: Item; decision: Decision; decided: Schemas['Decided'] }[]>([])
+export type Lately = { item: Item; decision: Decision; decided: Schemas['Decided'] }
+export const lately = signal<Lately[]>([])
 
 let shown: string | undefined
 let cursor: string | null = null
 let turn = 0
+
+const ask = (more: Query) => {
+  const filters = Object.fromEntries(new URLSearchParams(shown)) as Query
+  return api.get('/admin/moderation', { query: { limit: 30, ...filters, ...more } })
+}
 
 /** Loads the queue by the filters of the address; `anew` also where it has them already. */
 export async function load(query: URLSearchParams, anew = false) {
@@ -35,67 +40,60 @@ export async function load(query: URLSearchParams, anew = false) {
   batch(() => {
     items.value = []
     selected.value = new Set()
-    listing.value = { state: 'loading' }
+    queue.value = { state: 'loading' }
   })
   try {
-    const page = await api.get('/admin/moderation', { query: { limit: 30, ...Object.fromEntries(query) as Query } })
-    if (mine !== turn) return
-    batch(() => {
+    const page = await ask({})
+    if (mine === turn) batch(() => {
       items.value = page.items.filter(({ id }) => !isHeld(id))
       reasons.value = page.reasons
       cursor = page.nextCursor
-      listing.value = { state: 'ready' }
+      queue.value = { state: 'ready' }
     })
   } catch (error) {
-    if (mine === turn) listing.value = { state: 'failed', error }
+    if (mine !== turn) return
+    queue.value = { state: 'failed', error }
     shown = undefined
   }
 }
 
 export const hasMore = () => cursor !== null
-
 export async function more() {
-  if (!cursor || listing.value.isMore || listing.value.state !== 'ready') return
+  if (!cursor || queue.value.isLoadingMore || queue.value.state !== 'ready') return
   const mine = turn
-  listing.value = { state: 'ready', isMore: true }
-  const query = { limit: 30, ...Object.fromEntries(new URLSearchParams(shown)) as Query, cursor }
-  const page = await api.get('/admin/moderation', { query }).catch(explain)
+  queue.value = { state: 'ready', isLoadingMore: true }
+  const page = await ask({ cursor }).catch(explain)
   if (mine !== turn) return
   if (page) {
     const known = new Set(items.value.map(({ id }) => id))
     items.value = [...items.value, ...page.items.filter(({ id }) => !known.has(id) && !isHeld(id))]
     cursor = page.nextCursor
   }
-  listing.value = { state: 'ready' }
+  queue.value = { state: 'ready' }
 }
 
 export const replace = (item: Item) => (items.value = items.value.map((one) => one.id === item.id ? item : one))
 
-export function titleOf({ listing, identity, report, payout, kind, id }: Item): string {
-  if (report) return report.then?.displayName || report.target.displayName || id
-  return listing?.titleAr || identity && named({ ...identity.record, nameAr: identity.record.displayName }) ||
-    payout?.name || word('moderationKind', kind)
+export function titleOf({ listing, identity, report, payout, kind }: Item): string {
+  if (report) return report.then?.displayName || report.target.displayName
+  const record = identity && { nameAr: identity.record.displayName, nameEn: identity.record.nameEn ?? null }
+  return listing?.titleAr || record && named(record) || payout?.name || word('moderationKind', kind)
 }
 
 /** The pictures that the page of an item shows, in its order. */
-export const picturesOf = ({ listing, pictures, report, of }: Item) => [
-  ...(pictures ?? listing?.media ?? []),
-  ...(of?.media ?? []),
-  ...(report?.then?.pictures ?? []),
-]
+export const picturesOf = ({ listing, pictures, report, of }: Item) =>
+  [...pictures ?? listing?.media ?? [], ...of?.media ?? [], ...report?.then?.pictures ?? []]
 
-/** What comes after an item in the list; of the last one what comes before it. */
-export function next(id: string, by = 1): Item | undefined {
-  const at = items.value.findIndex((item) => item.id === id)
-  return items.value[at + by]
-}
+export const next = (id: string, by = 1): Item | undefined =>
+  items.value[items.value.findIndex((item) => item.id === id) + by]
 
 /** Has the pictures of the next one at hand. Papers are not fetched ahead: to open one stands in the audit trail. */
 export function prepare(id: string) {
   const at = items.value.findIndex((item) => item.id === id)
   if (at > items.value.length - 8) void more()
-  for (const { url } of picturesOf(items.value[at + 1] ?? { listing: null } as Item).slice(0, 6)) {
-    const address = ownAddress(url)
+  const following = items.value[at + 1]
+  for (const { url } of following ? picturesOf(following).slice(0, 6) : []) {
+    const address = url.startsWith('/') ? undefined : ownAddress(url)
     if (address) new Image().src = address
   }
 }
@@ -103,16 +101,15 @@ export function prepare(id: string) {
 export const openItem = (item: Item | undefined) =>
   go(pathWith(item ? `/queue/${item.id}` : '/queue', Object.fromEntries(place.value.query)), true)
 
-type Held = { sent: { item: Item; body: Body; at: number }[]; timer: ReturnType<typeof setTimeout>; from: string }
+type Sent = { item: Item; body: Body; at: number }
+type Held = { sent: Sent[]; timer: ReturnType<typeof setTimeout>; from: string }
 let held: Held[] = []
 const isHeld = (id: string) => held.some(({ sent }) => sent.some(({ item }) => item.id === id))
 
-export const needsProof = (decision: Decision) => decision === 'paid_out' || decision === 'written_off'
-
-/** Decides after five seconds, or when the desk is left; until then it can be undone. The next item shows at once. */
+/** Decides after five seconds, or when the queue is left; until then it can be undone. The next item shows at once. */
 export function decide(given: Item[], body: Body) {
-  const following = given.length === 1 ? next(given[0]!.id) ?? next(given[0]!.id, -1) : undefined
-  const ids = new Set(given.map(({ id }) => id))
+  const [{ id }] = given as [Item]
+  const following = given.length === 1 ? next(id) ?? next(id, -1) : undefined
   const sent = given.map((item) => ({
     item,
     at: items.value.indexOf(item),
@@ -125,45 +122,43 @@ export function decide(given: Item[], body: Body) {
   const one: Held = { sent, from: place.value.id, timer: setTimeout(() => void send(one), 5000) }
   held.push(one)
   batch(() => {
-    items.value = items.value.filter(({ id }) => !ids.has(id))
+    items.value = items.value.filter((item) => !given.includes(item))
     selected.value = new Set()
-    if (place.value.id) openItem(following)
+    if (one.from) openItem(following)
   })
   const done = given.length > 1 ? t('many', { n: given.length }) : t(`did_${body.decision}`)
-  const after = !place.value.id ? '' : following ? t('nextIs', { title: titleOf(following) }) : t('queueEmpty')
+  const after = !one.from ? '' : following ? t('nextIs', { title: titleOf(following) }) : t('queueEmpty')
   say(`${done} ${after}`, { seconds: 5, undo: () => undo(one) })
 }
 
-function undo(one: Held) {
+const drop = (one: Held) => {
   clearTimeout(one.timer)
   held = held.filter((other) => other !== one)
+}
+
+function undo(one: Held) {
+  drop(one)
   for (const { item, at } of one.sent) putBack(item, at)
   if (one.from) openItem(one.sent[0]!.item)
   say(t('undone'))
 }
 
-function putBack(item: Item, at: number) {
-  const rest = items.value.filter(({ id }) => id !== item.id)
-  items.value = [...rest.slice(0, Math.max(0, at)), item, ...rest.slice(Math.max(0, at))]
-}
+const putBack = (item: Item, at: number) =>
+  (items.value = items.value.filter(({ id }) => id !== item.id).toSpliced(Math.max(0, at), 0, item))
 
-/** Sends what was held; what is refused comes back with the reason. */
+/** Sends what was held, four at a time; what is refused comes back with the reason. */
 async function send(one: Held) {
-  clearTimeout(one.timer)
-  held = held.filter((other) => other !== one)
+  drop(one)
   const waiting = [...one.sent]
   const inTurn = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await sendOne(next.item, next.body, next.at)
+    for (let next = waiting.shift(); next; next = waiting.shift()) await sendOne(next)
   }
-  await Promise.all([inTurn(), inTurn(), inTurn(), inTurn()])
+  await Promise.all([1, 2, 3, 4].map(inTurn))
 }
 
-async function sendOne(item: Item, body: Body, at: number) {
+async function sendOne({ item, body, at }: Sent) {
   try {
-    const path = { id: item.id }
-    const decided = await withProof((options) =>
-      api.post('/admin/moderation/{id}/decide', { path, body, ...needsProof(body.decision) && options })
-    )
+    const decided = await decideNow(item.id, body)
     lately.value = [{ item, decision: body.decision, decided }, ...lately.value].slice(0, 20)
   } catch (error) {
     putBack({ ...item, problem: error }, at)
@@ -171,8 +166,11 @@ async function sendOne(item: Item, body: Body, at: number) {
   }
 }
 
+export const decideNow = (id: string, body: Body) =>
+  withProof((proof) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...proof }))
+
 /** Sends all that is held at once. */
-export const flush = () => void held.map((one) => send(one))
+export const flush = () => void held.map(send)
 addEventListener('pagehide', flush)
 
 /** Loads an item that was changed meanwhile, and keeps what was seen beside it. */
@@ -185,8 +183,8 @@ export async function seeAnew(item: Item) {
 
 export const isConflict = (error: unknown) => isCode(error, 'version_conflict', 'documents_changed')
 
-export type Claim = Schemas['Claim']
 export const claim = (id: string) => api.post('/admin/moderation/{id}/claim', { path: { id } })
-export function release(id: string) {
-  if (!isHeld(id)) void api.post('/admin/moderation/{id}/release', { path: { id } }).catch(() => {}) // it ends by itself
+export const release = (id: string) => {
+  // Where it fails, the claim ends by itself.
+  if (!isHeld(id)) api.post('/admin/moderation/{id}/release', { path: { id } }).catch(() => {})
 }

@@ -12,6 +12,7 @@ import type { Item } from './store.ts'
 import { codeWord, fieldName, t } from './words.ts'
 
 type Property = Schemas['Property']
+type Fields = Record<string, unknown>
 type Pictures = { id: string; url: string }[]
 
 /** The value of a field by its name in a record, in words. */
@@ -19,390 +20,220 @@ export function valueText(field: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '—'
   if (typeof value === 'boolean') return value ? '✓' : '✗'
   if (typeof value === 'number') return /year|floor/i.test(field) ? String(value) : number(value)
-  if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join(language.value === 'ar' ? '، ' : ', ') || '—'
-  if (field.endsWith('areaId') || field === 'wantedAreaIds') {
-    return named(meta.value?.areas.get(String(value))) || String(value)
+  const comma = language.value === 'ar' ? '، ' : ', '
+  if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join(comma) || '—'
+  if (typeof value === 'string') {
+    if (/areaIds?$/i.test(field)) return named(meta.value?.areas.get(value)) || value
+    if (field === 'governorateId') return named(meta.value?.governorates.get(value)) || value
+    return /^\d{4}-\d\d-\d\d$/.test(value) ? dayOf(value) : codeWord(field, value)
   }
-  if (field === 'governorateId') return named(meta.value?.governorates.get(String(value))) || String(value)
-  if (typeof value === 'string') return /^\d{4}-\d\d-\d\d$/.test(value) ? dayOf(value) : codeWord(field, value)
-  const { text, label, code, ...rest } = value as Record<string, unknown>
-  if (text) return String(text)
-  return [
-    label ?? code,
-    ...Object.entries(rest).filter(([key]) => !/Ar$/.test(key)).map(([key, one]) => valueText(key, one)),
-  ]
-    .filter(Boolean).join(' ')
+  const { text, label, code, ...rest } = value as Fields
+  const more = Object.entries(rest).filter(([key]) => !key.endsWith('Ar')).map(([key, one]) => valueText(key, one))
+  return text ? String(text) : [label ?? code, ...more].filter(Boolean).join(' ')
 }
-
-const factsOf = (record: Record<string, unknown>, keys: string[]): [string, ComponentChildren][] =>
-  keys.filter((key) => !['—', '✗'].includes(valueText(key, record[key])))
-    .map((key) => [fieldName(key), valueText(key, record[key])])
 
 const placeKeys = ['governorateId', 'areaId', 'block', 'street', 'building', 'paciNo']
 const factKeys = [
-  'usage',
-  'landAreaM2',
-  'builtAreaM2',
-  'bedrooms',
-  'bathrooms',
-  'floorNo',
-  'buildingYear',
-  'furnished',
-  'plotPosition',
-  'finishing',
-  'documentType',
-  'isDirect',
-  'isNegotiable',
-  'propertyIncome',
-  'requestYear',
-  'requiredYear',
-  'wantedKinds',
-  'wantedAreaIds',
-  'rentConditions',
-  'additionalExpenses',
-  'amenities',
-  ...placeKeys,
+  'usage', 'landAreaM2', 'builtAreaM2', 'bedrooms', 'bathrooms', 'floorNo', 'buildingYear', 'furnished', 'plotPosition',
+  'finishing', 'documentType', 'isDirect', 'isNegotiable', 'propertyIncome', 'requestYear', 'requiredYear',
+  'wantedKinds', 'wantedAreaIds', 'rentConditions', 'additionalExpenses', 'amenities', ...placeKeys,
 ]
+const pageKeys = [
+  'licenceNo', 'licenceExpiresOn', 'nameAr', 'nameEn', 'phone', 'whatsapp', 'email', 'addressAr', 'workingHours',
+  'governorateId', 'areaId',
+]
+const RecordFacts = ({ of, keys }: { of: object; keys: string[] }) => <Facts of={
+  keys.map((key): [string, string] => [fieldName(key), valueText(key, (of as Fields)[key])])
+    .filter(([, value]) => value !== '—' && value !== '✗')} />
 
 export function Gallery({ of }: { of: Pictures }) {
   const [large, setLarge] = useState<number>()
   if (!of.length) return <Empty>{t('noPictures')}</Empty>
   const name = (at: number) => t('picture', { n: at + 1, all: of.length })
   const turn = (event: KeyboardEvent) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0
-    if (by) setLarge((at) => (at! + by * (document.dir === 'rtl' ? -1 : 1) + of.length) % of.length)
+    const by = ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0) * (document.dir === 'rtl' ? -1 : 1)
+    if (by) setLarge((at) => (at! + by + of.length) % of.length)
   }
-  return (
-    <div class='gallery'>
-      {of.map(({ id, url }, at) => (
-        <button key={id} type='button' onClick={() => setLarge(at)}>
-          <Picture src={url} alt={name(at)} />
-        </button>
-      ))}
-      {large !== undefined && (
-        <Dialog title={name(large)} wide onClose={() => setLarge(undefined)}>
-          <div class='whole' tabIndex={0} onKeyDown={turn}>
-            <Picture src={of[large]?.url} alt={name(large)} />
-          </div>
-        </Dialog>
-      )}
-    </div>
-  )
+  return <div class='gallery'>
+    {of.map(({ id, url }, at) =>
+      <button key={id} type='button' onClick={() => setLarge(at)}><Picture src={url} alt={name(at)} /></button>)}
+    {large !== undefined && <Dialog title={name(large)} wide onClose={() => setLarge(undefined)}>
+      <div class='whole' tabIndex={0} role='group' aria-label={t('pictures')} onKeyDown={turn}>
+        <Picture src={of[large]?.url} alt={name(large)} />
+      </div>
+    </Dialog>}
+  </div>
 }
 
-export const Owner = ({ of }: { of: Schemas['Owner'] }) => (
+const Person = ({ id, name }: { id: string; name: string | null }) =>
+  <a href={`#/people/${id}`}><bdi>{name ?? id.slice(0, 8)}</bdi></a>
+
+const Text = ({ title, text }: { title?: unknown; text?: unknown }) => <div class='text'>
+  {title ? <h3 dir='auto'>{String(title)}</h3> : null}{text ? <p dir='auto'>{String(text)}</p> : null}
+</div>
+
+const ListingFacts = ({ of }: { of: Property }) => <section class='card'>
+  <p class='row'>
+    <strong class='number'>{of.priceLabel}</strong>
+    <Badge>{word('listingType', of.type)}</Badge> <Badge>{word('kind', of.kind)}</Badge>
+    <Badge>{word('listingStatus', of.status)}</Badge> <Copy text={of.refNo} />
+  </p>
   <p class='row'>
     <span class='soft'>{t('owner')}</span>
-    <a href={`#/people?q=${of.identityId}`}>
-      <bdi>{of.displayName}</bdi>
-    </a>
-    <Badge>{word('identityType', of.type)}</Badge>
+    <a href={`#/people?q=${of.owner.identityId}`}><bdi>{of.owner.displayName}</bdi></a>
+    <Badge>{word('identityType', of.owner.type)}</Badge>
   </p>
-)
+  {of.statusReason && <p class='warn' dir='auto'>{of.statusReason}</p>}
+  <RecordFacts of={of} keys={factKeys} />
+  <Map point={of.location} areaId={of.areaId} />
+</section>
 
-export const Texts = ({ of }: { of: { title?: unknown; text?: unknown }[] }) => (
-  <>
-    {of.map(({ title, text }, at) => (
-      <div key={at} class='text' dir='auto'>
-        {title ? <h3 dir='auto'>{String(title)}</h3> : null}
-        {text ? <p dir='auto'>{String(text)}</p> : null}
-      </div>
-    ))}
-  </>
-)
+const ListingText = ({ of }: { of: Property }) => <section class='card'>
+  <Gallery of={of.media} />
+  <Text title={of.titleAr} text={of.descriptionAr} /><Text title={of.titleEn} text={of.descriptionEn} />
+</section>
 
-const ListingFacts = ({ of }: { of: Property }) => (
-  <section class='card'>
-    <p class='row'>
-      <strong class='number'>{of.priceLabel}</strong>
-      <Badge>{word('listingType', of.type)}</Badge> <Badge>{word('kind', of.kind)}</Badge>
-      <Badge>{word('listingStatus', of.status)}</Badge> <Copy text={of.refNo} />
-    </p>
-    <Owner of={of.owner} />
-    {of.statusReason && <p class='warn' dir='auto'>{of.statusReason}</p>}
-    <Facts of={factsOf(of as never, factKeys)} />
-    <Map point={of.location} areaId={of.areaId} />
-  </section>
-)
+const isWordsEnd = (text: string, at: number) => /^$|\s/.test(text.charAt(at)) || /^$|\s/.test(text.charAt(at - 1))
 
-const ListingText = ({ of, pictures }: { of: Property; pictures?: Pictures }) => (
-  <section class='card'>
-    <Gallery of={pictures ?? of.media} />
-    <Texts of={[{ title: of.titleAr, text: of.descriptionAr }, { title: of.titleEn, text: of.descriptionEn }]} />
-  </section>
-)
-
-/** What differs of two texts: the part between what begins and what ends alike. */
+/** What differs of two texts: whole words, since Arabic letters join, between what begins and what ends alike. */
 function Changed({ from, to }: { from: string; to: string }) {
+  const most = Math.min(from.length, to.length)
   let start = 0
-  while (start < Math.min(from.length, to.length) && from[start] === to[start]) start++
+  while (start < most && from[start] === to[start]) start++
+  while (!isWordsEnd(from, start) || !isWordsEnd(to, start)) start--
   let end = 0
-  while (end < Math.min(from.length, to.length) - start && from.at(-1 - end) === to.at(-1 - end)) end++
-  // Letters of Arabic join: a mark begins and ends at a blank.
-  while (start > 0 && !/\s/.test(to[start - 1]!)) start--
-  while (end > 0 && !/\s/.test(to.at(-end)!)) end--
-  return (
-    <>
-      {to.slice(0, start)}
-      <mark>{to.slice(start, to.length - end)}</mark>
-      {to.slice(to.length - end)}
-    </>
-  )
+  while (end < most - start && from.at(-1 - end) === to.at(-1 - end)) end++
+  while (!isWordsEnd(from, from.length - end) || !isWordsEnd(to, to.length - end)) end--
+  return <>{to.slice(0, start)}<mark>{to.slice(start, to.length - end)}</mark>{to.slice(to.length - end)}</>
 }
 
-/** Fields that differ, the one beside the other. */
-export function Differences(
-  props: { from: Record<string, unknown>; to: Record<string, unknown>; names?: [string, string] },
-) {
-  const { from, to, names = [t('before'), t('after')] } = props
+type DifferencesProps = {
+  title: string; from: Fields; to: Fields; names?: [string, string]; children?: ComponentChildren
+}
+/** Fields that differ, the one beside the other; nothing where none does. */
+export function Differences({ title, from, to, names = [t('before'), t('after')], children }: DifferencesProps) {
   const keys = Object.keys(to).filter((key) => key !== 'media' && JSON.stringify(from[key]) !== JSON.stringify(to[key]))
-  if (!keys.length) return null
-  return (
-    <div class='scroll'>
-      <table>
-        <thead>
-          <tr>
-            <th />
-            <th>{names[0]}</th>
-            <th>{names[1]}</th>
+  if (!keys.length && !children) return null
+  return <section class='card'>
+    <h2>{title}</h2>
+    {keys.length > 0 && <div class='scroll' tabIndex={0} role='group' aria-label={title}><table>
+      <thead><tr><td /><th scope='col'>{names[0]}</th><th scope='col'>{names[1]}</th></tr></thead>
+      <tbody>
+        {keys.map((key) => {
+          const [was, is] = [valueText(key, from[key]), valueText(key, to[key])]
+          return <tr key={key}>
+            <th scope='row'>{fieldName(key)}</th>
+            <td class='text' dir='auto'><Changed from={is} to={was} /></td>
+            <td class='text' dir='auto'><Changed from={was} to={is} /></td>
           </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => {
-            const [was, is] = [valueText(key, from[key]), valueText(key, to[key])]
-            return (
-              <tr key={key}>
-                <th scope='row'>{fieldName(key)}</th>
-                <td class='text' dir='auto'>
-                  <Changed from={is} to={was} />
-                </td>
-                <td class='text' dir='auto'>
-                  <Changed from={was} to={is} />
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  )
+        })}
+      </tbody>
+    </table></div>}
+    {children}
+  </section>
 }
 
-function ChangesView({ item }: { item: Item }) {
-  const { listing, changes, before, pictures } = item
-  return (
-    <section class='card'>
-      <h2>{t('changes')}</h2>
-      <Differences from={before ?? {}} to={changes ?? {}} />
-      {pictures && listing && (
-        <div class='cards'>
-          <div>
-            <h3>{t('before')}</h3>
-            <Gallery of={listing.media} />
-          </div>
-          <div>
-            <h3>{t('after')}</h3>
-            <Gallery of={pictures} />
-          </div>
-        </div>
-      )}
-    </section>
-  )
-}
-
-const recordKeys = [
-  'licenceNo',
-  'licenceExpiresOn',
-  'nameAr',
-  'nameEn',
-  'phone',
-  'whatsapp',
-  'email',
-  'addressAr',
-  'workingHours',
-  'governorateId',
-  'areaId',
-]
+const Changes = ({ item: { listing, changes, before, pictures } }: { item: Item }) =>
+  <Differences title={t('changes')} from={before ?? {}} to={changes ?? {}}>
+    {pictures && listing && <div class='cards'>
+      <div><h3>{t('before')}</h3><Gallery of={listing.media} /></div>
+      <div><h3>{t('after')}</h3><Gallery of={pictures} /></div>
+    </div>}
+  </Differences>
 
 function IdentityView({ item, of }: { item: Item; of: NonNullable<Item['identity']> }) {
-  const { record } = of
-  return (
-    <>
-      <div class='aside'>
-        {item.changes && <ChangesView item={item} />}
-        <section class='card'>
-          <p class='row'>
-            {record.logoUrl && <Picture src={record.logoUrl} alt='' class='face' />}
-            <Badge>{word('identityType', record.type)}</Badge>
-            <Badge tone='warn'>{word('identityStatus', record.status)}</Badge>
-          </p>
-          <Facts of={factsOf(record as never, recordKeys)} />
-          {record.website && (
-            <p>
-              <span class='soft'>{fieldName('website')}</span> <Copy text={record.website} />
-            </p>
-          )}
-          <Texts of={[{ text: record.aboutAr }]} />
-          {record.coverUrl && <Gallery of={[{ id: 'cover', url: record.coverUrl }]} />}
-          <h3>{t('person')}</h3>
-          <p class='row'>
-            <a href={`#/people/${of.accountId}`}>
-              <bdi>{of.fullName ?? of.accountId}</bdi>
-            </a>
-            {of.phone && <Copy text={of.phone} />} {of.email && <Copy text={of.email} />}
-          </p>
-        </section>
-        {of.claims.length > 0 && (
-          <section class='card'>
-            <h2 class='warn'>{t('claims')}</h2>
-            {of.claims.map(({ accountId, identity }) => (
-              <p key={identity.id} class='row'>
-                <a href={`#/people/${accountId}`}>
-                  <bdi>{identity.displayName}</bdi>
-                </a>
-                <Badge>{word('identityStatus', identity.status)}</Badge>
-              </p>
-            ))}
-          </section>
-        )}
-      </div>
-      <Papers of={of.documents} />
-    </>
-  )
-}
-
-const Content = ({ title, of, gone }: { title: string; of: Schemas['ReportedContent'] | null; gone: string }) => (
-  <section class='card'>
-    <h2>{title}</h2>
-    {of
-      ? (
-        <>
-          <p>
-            <bdi>{of.displayName}</bdi>
-          </p>
-          <Texts
-            of={[
-              {
-                title: of.fields.titleAr,
-                text: of.fields.descriptionAr ?? of.fields.body ?? of.fields.comment ?? of.fields.aboutAr,
-              },
-              { title: of.fields.titleEn, text: of.fields.descriptionEn },
-            ]}
-          />
-          <Facts of={factsOf(of.fields, ['type', 'kind', 'price', 'rating', 'nameAr', 'nameEn', ...factKeys])} />
-          {of.pictures.length > 0 && <Gallery of={of.pictures} />}
-        </>
-      )
-      : <Empty>{gone}</Empty>}
-  </section>
-)
-
-function ReportView({ of, item }: { of: NonNullable<Item['report']>; item: Item }) {
-  const { then, now, target, reporter } = of
-  const isSame = then && now &&
-    JSON.stringify([then.fields, then.pictures]) === JSON.stringify([now.fields, now.pictures])
-  return (
-    <>
+  const { record, claims, documents, accountId, fullName, phone, email } = of
+  return <div class='two'>
+    <div class='aside beside'>
+      {item.changes && <Changes item={item} />}
       <section class='card'>
         <p class='row'>
-          <Badge tone='bad'>{word('reportReason', of.reason)}</Badge>{' '}
-          <Badge>{word('reportTarget', of.targetType)}</Badge>
-          {of.part && <Badge>{word('reportPart', of.part)}</Badge>} <Time at={item.since} />
+          {record.logoUrl && <Picture src={record.logoUrl} alt='' class='face' />}
+          <Badge>{word('identityType', record.type)}</Badge>
+          <Badge tone='warn'>{word('identityStatus', record.status)}</Badge>
         </p>
-        {of.note && <p class='text' dir='auto'>{of.note}</p>}
-        <Facts
-          of={[
-            [
-              t('about'),
-              <a href={`#/people/${target.accountId}`}>
-                <bdi>{target.displayName}</bdi>
-              </a>,
-            ],
-            [
-              t('reporter'),
-              <a href={`#/people/${reporter.accountId}`}>
-                <bdi>{reporter.displayName}</bdi>
-              </a>,
-            ],
-            [fieldName('status'), target.status],
-          ]}
-        />
-        <a href={`#/queue?targetId=${of.targetId}`}>{t('othersSame')}</a>
+        <RecordFacts of={record} keys={pageKeys} />
+        {record.website && <p><span class='soft'>{fieldName('website')}</span> <Copy text={record.website} /></p>}
+        <Text text={record.aboutAr} />
+        {record.coverUrl && <Gallery of={[{ id: 'cover', url: record.coverUrl }]} />}
+        <h3>{t('person')}</h3>
+        <p class='row'>
+          <Person id={accountId} name={fullName} />{phone && <Copy text={phone} />}{email && <Copy text={email} />}
+        </p>
       </section>
-      <div class='cards'>
-        <Content title={t('then')} of={then} gone={t('emptied')} />
-        {isSame ? <p class='card soft'>{t('sameNow')}</p> : <Content title={t('now')} of={now} gone={t('isGone')} />}
-      </div>
-      {then && now && !isSame && (
-        <section class='card'>
-          <Differences from={then.fields} to={now.fields} names={[t('then'), t('now')]} />
-        </section>
-      )}
-    </>
-  )
+      {claims.length > 0 && <section class='card'>
+        <h2 class='warn'>{t('claims')}</h2>
+        {claims.map(({ accountId, identity }) => <p key={identity.id} class='row'>
+          <Person id={accountId} name={identity.displayName} />
+          <Badge>{word('identityStatus', identity.status)}</Badge>
+        </p>)}
+      </section>}
+    </div>
+    <Papers of={documents} />
+  </div>
 }
 
-const Pair = ({ listing, of }: { listing: Property; of: Property | null }) => (
-  <div class='cards'>
-    <div class='aside'>
-      <h2>
-        {t('later')} <Time at={listing.publishedAt} />
-      </h2>
-      <ListingText of={listing} />
-      <ListingFacts of={listing} />
+type ContentProps = { title: string; of: Schemas['ReportedContent'] | null; none: string }
+const Content = ({ title, of, none }: ContentProps) => <section class='card'>
+  <h2>{title}</h2>
+  {of ? <>
+    <p><bdi>{of.displayName}</bdi></p>
+    <Text title={of.fields.titleAr} text={of.fields.descriptionAr ?? of.fields.body ?? of.fields.comment} />
+    <Text title={of.fields.titleEn} text={of.fields.descriptionEn ?? of.fields.aboutAr} />
+    <RecordFacts of={of.fields} keys={['type', 'kind', 'price', 'rating', ...new Set([...pageKeys, ...factKeys])]} />
+    {of.pictures.length > 0 && <Gallery of={of.pictures} />}
+  </> : <Empty>{none}</Empty>}
+</section>
+
+function ReportView({ of, since }: { of: NonNullable<Item['report']>; since: string }) {
+  const { then, now, target, reporter } = of
+  const said = (one: typeof then) => JSON.stringify([one?.displayName, one?.fields, one?.pictures])
+  return <>
+    <section class='card'>
+      <p class='row'>
+        <Badge tone='bad'>{word('reportReason', of.reason)}</Badge> <Badge>{word('reportTarget', of.targetType)}</Badge>
+        {of.part && <Badge>{word('reportPart', of.part)}</Badge>} <Time at={since} />
+      </p>
+      {of.note && <p class='text' dir='auto'>{of.note}</p>}
+      <Facts of={[
+        [t('about'), <Person id={target.accountId} name={target.displayName} />],
+        [t('reporter'), <Person id={reporter.accountId} name={reporter.displayName} />],
+        [fieldName('status'), target.status],
+      ]} />
+      <a href={`#/queue?targetId=${of.targetId}`}>{t('othersSame')}</a>
+    </section>
+    <div class='cards'>
+      <Content title={t('then')} of={then} none={t('emptied')} />
+      {then && said(then) === said(now) ? <p class='card soft'>{t('sameNow')}</p>
+        : <Content title={t('now')} of={now} none={t('isGone')} />}
     </div>
-    {of && (
-      <div class='aside'>
-        <h2>
-          {t('earlier')} <Time at={of.publishedAt} />
-        </h2>
-        <ListingText of={of} />
-        <ListingFacts of={of} />
-      </div>
-    )}
-  </div>
-)
+    {then && now &&
+      <Differences title={t('changedSince')} from={then.fields} to={now.fields} names={[t('then'), t('now')]} />}
+  </>
+}
+
+const Half = ({ title, of }: { title: string; of: Property }) => <div class='aside'>
+  <h2>{title} <Time at={of.publishedAt} /></h2><ListingText of={of} /><ListingFacts of={of} />
+</div>
 
 export function ItemView({ item }: { item: Item }) {
   const { kind, listing, of, identity, report, payout } = item
-  if (report) return <ReportView of={report} item={item} />
-  if (kind === 'duplicate_suspected' && listing) return <Pair listing={listing} of={of} />
-  if (identity) {
-    return (
-      <div class='two'>
-        <IdentityView item={item} of={identity} />
-      </div>
-    )
-  }
-  if (payout) {
-    return (
-      <section class='card'>
-        <Facts
-          of={[
-            [t('amount'), <Money of={payout.amount} />],
-            [fieldName('fullName'), payout.name],
-            [fieldName('phone'), payout.phone && <Copy text={payout.phone} />],
-            [fieldName('email'), payout.email && <Copy text={payout.email} />],
-            [t('person'), <a href={`#/people/${payout.accountId}`}>{payout.accountId.slice(0, 8)}</a>],
-          ]}
-        />
-      </section>
-    )
-  }
-  return listing && (
-    <>
-      {kind === 'changes' && <ChangesView item={item} />}
-      <div class='two'>
-        <ListingText of={listing} />
-        <ListingFacts of={listing} />
-      </div>
-      {of && (
-        <section class='card'>
-          <h2 class='warn'>{t('repeats')}</h2>
-          <ListingFacts of={of} />
-          <Gallery of={of.media} />
-        </section>
-      )}
-    </>
-  )
+  if (report) return <ReportView of={report} since={item.since} />
+  if (identity) return <IdentityView item={item} of={identity} />
+  if (payout) return <section class='card'>
+    <Facts of={[
+      [t('amount'), <Money of={payout.amount} />], [t('person'), <Person id={payout.accountId} name={payout.name} />],
+      [fieldName('phone'), payout.phone && <Copy text={payout.phone} />],
+      [fieldName('email'), payout.email && <Copy text={payout.email} />],
+    ]} />
+  </section>
+  if (!listing) return null
+  if (kind === 'duplicate_suspected') return <div class='cards'>
+    <Half title={t('later')} of={listing} />{of && <Half title={t('earlier')} of={of} />}
+  </div>
+  return <>
+    {kind === 'changes' && <Changes item={item} />}
+    <div class='two'><ListingText of={listing} /><ListingFacts of={listing} /></div>
+    {of && <section class='below'><h2 class='warn'>{t('repeats')}</h2><Half title='' of={of} /></section>}
+  </>
 }
