@@ -110,10 +110,10 @@ describe('a running stack', { shuffle: false }, () => {
     })
     expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
     await waitUntil('it names the keys', () => stack.said.out.includes(described.secretKey))
-    await waitUntil(
-      'it says what to look at first',
-      () => stack.said.out.includes(`VITE_API=${described.url} npm run example`),
-    )
+    for (const script of ['example', 'desk']) {
+      const command = `VITE_API=${described.url} npm run ${script}`
+      await waitUntil('it says what to look at first', () => stack.said.out.includes(command))
+    }
     expect(await serves()).toBe(true)
     expect((await settingsOf('/settings')).status).toBe(200)
   })

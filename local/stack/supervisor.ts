@@ -288,10 +288,11 @@ function printSummary(stack: Stack) {
   Secret       ${secretKey}
   Logs         ${join(stack.dataDir, 'logs')}`)
   for (const line of demoAccounts(stack)) console.log(`  Demo         ${line}`)
-  const example = `${stack.ports.api === 54321 ? '' : `VITE_API=${url} `}npm run example`
+  const here = stack.ports.api === 54321 ? '' : `VITE_API=${url} `
   console.log(`
   Look first, in another window:
-    ${example}   (a small app in a browser)
+    ${here}npm run example   (a small app in a browser)
+    ${here}npm run desk   (what administrators work with)
     npm run tour   (the whole product, step by step)
     curl '${baseUrl}/search?areaIds=salmiya&limit=1'
 

@@ -65,6 +65,7 @@ function filtersOf(path: string, { files }: Tree): string[] | undefined {
   if (ofWholeOnly.test(path)) return []
   if (path.startsWith('docs/')) return ['local/docs/']
   if (/^(client|examples)\//.test(path)) return ['test/client/']
+  if (path.startsWith('desk/')) return ['test/desk/']
   // Every area builds on the file, or is listed in it, so it has no area of its own.
   if (onWhichAllStand.test(path) || lists.includes(path)) return undefined
   const folder = /^(?:test|local)\/[\w-]+\//.exec(path)?.[0]
@@ -110,7 +111,7 @@ export function thisTree(): Tree {
       if (skipped.has(entry.name)) return []
       return entry.isDirectory() ? under(path) : [path]
     })
-  const folders = ['bench', 'client', 'docs', 'examples', 'functions', 'local', 'sql', 'supabase']
+  const folders = ['bench', 'client', 'desk', 'docs', 'examples', 'functions', 'local', 'sql', 'supabase']
   return {
     files: [...folders, 'test'].filter((folder) => existsSync(join(root, folder))).flatMap(under),
     read: (path) => readFileSync(join(root, path), 'utf8'),

@@ -55,6 +55,7 @@ test.each<[what: string, changed: string[], tests: string[] | undefined]>([
   ['what spans areas', ['test/whole/doors.test.ts'], []],
   ['a part of the stack', ['local/inbox/server.test.ts'], ['local/inbox/']],
   ['a document', ['docs/admin.md'], ['local/docs/']],
+  ['the desk', ['desk/frame/keys.ts'], ['test/desk/']],
   ['several', ['CHANGELOG.md', 'sql/12_reviews/5_writes.sql', 'sql/07_favorites/2_rules.sql'], [
     'test/favorites/',
     'test/reviews/',
