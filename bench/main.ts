@@ -1,13 +1,16 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media and webhooks, or only the named ones. It
+ * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media, webhooks and desk, or only the named ones. It
  * compares the layer with plain statements in the same run, measures searches at two numbers of listings,
- * hostile texts, chat, and uploads beside the disk, prints tables and ends with one line of JSON.
+ * hostile texts, chat, uploads beside the disk, and the desk in a browser beside a plain table, prints tables
+ * and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { hasBrowser } from '../test/client/browser.ts'
 import { startStack } from '../test/support/stack.ts'
 import { benchChat, chatTable } from './chat.ts'
+import { benchDesk, deskTable } from './desk.ts'
 import { benchFacade, type Compared, facadeTable } from './facade.ts'
 import { loadListings } from './generate-listings.ts'
 import { benchUploads, uploadsTable } from './uploads.ts'
@@ -22,7 +25,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '100' },
     sockets: { type: 'string', default: '1000' },
     sizes: { type: 'string', default: '10000,100000' },
-    only: { type: 'string', default: 'facade,shapes,hostile,chat,media,webhooks' },
+    only: { type: 'string', default: 'facade,shapes,hostile,chat,media,webhooks,desk' },
   },
 })
 const count = Number(values.listings)
@@ -114,6 +117,17 @@ if (values.only.includes('webhooks')) {
     say('')
     table(webhooksTable(webhooks))
     result.webhooks = webhooks
+  } finally {
+    await stack.stop()
+  }
+}
+if (values.only.includes('desk') && hasBrowser) {
+  const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0', SEED: 'demo' })
+  try {
+    const desk = await benchDesk(stack, say)
+    say('')
+    table(deskTable(desk))
+    result.desk = desk
   } finally {
     await stack.stop()
   }

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'
 import { demote, signUpAdmin } from '../support/admins.ts'
 import { baseUrl, projectUrl, signUp } from '../support/client.ts'
-import { builtDesk, deskOf, goTo, keptBy, openDesk, seenBy, signInAt } from './desk.ts'
+import { buildDesk } from './built.ts'
+import { deskOf, goTo, keptBy, openDesk, seenBy, signInAt } from './desk.ts'
 
 let browser: Browser
 
@@ -23,12 +24,14 @@ test('the desk stays small enough to be known', () => {
 })
 
 test('ADM-34 its page loads and sends nowhere but to itself and the service', async () => {
-  const html = `${(await builtDesk()).get('index.html')}`
+  const html = `${(await buildDesk(projectUrl)).get('index.html')}`
   const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? []
-  const rules = Object.fromEntries(policy.split('; ').map((rule) => {
-    const [name = '', ...values] = rule.split(' ')
-    return [name, values.sort()]
-  }))
+  const rules = Object.fromEntries(
+    policy.split('; ').map((rule) => {
+      const [name = '', ...values] = rule.split(' ')
+      return [name, values.sort()]
+    }),
+  )
   const { origin } = new URL(projectUrl)
   expect(rules).toMatchObject({
     'default-src': [`'none'`],

@@ -1,7 +1,8 @@
 // Chromium's virtual authenticator: a passkey of the machine, whose owner always agrees.
 import type { Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
-import { builtDesk, deskOrigin } from './desk.ts'
+import { deskOrigin } from './built.ts'
+import { serve } from './desk.ts'
 
 const options = {
   protocol: 'ctap2',
@@ -22,14 +23,8 @@ export async function addAuthenticator(page: Page) {
     credentials,
     /** The desk served by another origin, in a tab whose authenticator has the same passkeys. */
     async copiedTo(origin: string, { accessToken }: Person): Promise<Page> {
-      const files = await builtDesk()
       const copy = await page.context().newPage()
-      await copy.route(`${origin}/**`, async (route) => {
-        const name = new URL(route.request().url()).pathname.slice(1) || 'index.html'
-        const body = files.get(name)
-        const contentType = name.endsWith('.html') ? 'text/html' : 'text/javascript'
-        await route.fulfill(body === undefined ? { status: 404 } : { contentType, body: Buffer.from(body) })
-      })
+      await serve(copy, origin)
       // Who has copied it passes on what it asks as if it came from the desk, and has the token.
       await copy.route(`${projectUrl}/**`, async (route) => {
         const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }

@@ -1,34 +1,15 @@
 // The desk as it is built for a host, in headless Chromium, with what a page may not do recorded.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { build } from 'vite'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
-
-/** An origin from which the local stack accepts requests, and which has passkeys of `localhost`. */
-export const deskOrigin = 'http://localhost:5174'
-
-type Files = Map<string, string | Uint8Array>
-type Output = ({ fileName: string } & ({ code: string } | { source: string | Uint8Array }))[]
+import { answerOf, buildDesk, deskOrigin, type Files } from './built.ts'
 
 let files: Promise<Files> | undefined
-export const builtDesk = (): Promise<Files> => files ??= buildDesk()
+const built = () => files ??= buildDesk(projectUrl)
 
-async function buildDesk(): Promise<Files> {
-  Object.assign(process.env, { VITE_API: projectUrl })
-  const built = await build({
-    configFile: 'desk/vite.config.ts',
-    logLevel: 'error',
-    build: { write: false },
-  })
-  const { output } = [built].flat()[0] as { output: Output }
-  return new Map(output.map((file) => [file.fileName, 'code' in file ? file.code : file.source]))
-}
-
-const types: Record<string, string> = {
-  html: 'text/html',
-  js: 'text/javascript',
-  mjs: 'text/javascript',
-  css: 'text/css',
-  wasm: 'application/wasm',
+/** Serves the desk at an origin to the pages of a browser. */
+export async function serve(to: BrowserContext | Page, origin = deskOrigin) {
+  const files = await built()
+  await to.route(`${origin}/**`, (route) => route.fulfill(answerOf(files, route.request().url())))
 }
 
 export type Language = 'ar' | 'en'
@@ -45,25 +26,18 @@ export async function openDesk(
   browser: Browser,
   { language = 'en', origin = deskOrigin, clock, ...device }: Opened = {},
 ): Promise<Page> {
-  const desk = await builtDesk()
   const context = await browser.newContext({
     locale: language === 'ar' ? 'ar-KW' : 'en-GB',
     viewport: { width: 1440, height: 900 },
     reducedMotion: 'reduce',
     ...device,
   })
-  await context.route(`${origin}/**`, async (route) => {
-    const name = new URL(route.request().url()).pathname.slice(1) || 'index.html'
-    const body = desk.get(name)
-    if (body === undefined) return await route.fulfill({ status: 404 })
-    const contentType = types[name.split('.').at(-1)!] ?? 'application/octet-stream'
-    await route.fulfill({ contentType, body: Buffer.from(body) })
-  })
+  await serve(context, origin)
   await context.addInitScript((language) => {
     localStorage.setItem('desk.language', language)
   }, language)
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(240_000)
   const seen: Watched = { faults: [], asked: new Set() }
   watched.set(page, seen)
   page.on('pageerror', (error) => seen.faults.push(String(error)))
@@ -87,7 +61,12 @@ export async function openDesk(
 }
 
 const words = {
-  ar: { identifier: 'رقم الهاتف أو البريد', password: 'كلمة المرور', signIn: 'تسجيل الدخول', rooms: 'الأقسام' },
+  ar: {
+    identifier: 'رقم الهاتف أو البريد',
+    password: 'كلمة المرور',
+    signIn: 'تسجيل الدخول',
+    rooms: 'الأقسام',
+  },
   en: { identifier: 'Phone or email', password: 'Password', signIn: 'Sign in', rooms: 'Rooms' },
 }
 
@@ -112,6 +91,14 @@ export async function deskOf(browser: Browser, person: Person, how: Opened = {})
 
 export const goTo = (page: Page, path: string) =>
   page.evaluate((path) => void (location.hash = path), path)
+
+/** Sends what is held at once, as does whoever goes to another room. */
+export const leaveQueue = (page: Page) => goTo(page, '/figures')
+
+export async function openItem(page: Page, id: string, title: string) {
+  await goTo(page, `/queue/${id}`)
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+}
 
 /** Waits until the page that was gone to has all that it asked for. */
 export async function loaded(page: Page) {
@@ -152,4 +139,3 @@ export const keptBy = (page: Page) =>
     databases: (await indexedDB.databases()).map(({ name }) => name),
     caches: await caches.keys(),
   }))
-

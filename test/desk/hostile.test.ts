@@ -9,7 +9,8 @@ import { insertListing } from '../support/fixtures.ts'
 import { topUp } from '../support/money.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
-import { deskOf, deskOrigin, goTo, isDrawn, keptBy, type Language, loaded, seenBy } from './desk.ts'
+import { deskOrigin } from './built.ts'
+import { deskOf, goTo, isDrawn, keptBy, type Language, loaded, seenBy } from './desk.ts'
 import { hostilePdf } from './pdfs.ts'
 import { leaveChanges, oneOfEach, waitingCompany, waitingListing } from './waiting.ts'
 
@@ -24,7 +25,8 @@ afterAll(() => browser?.close())
 const script = 'window.__x=1'
 const elsewhere = 'https://evil.example'
 const markup = `"'><img src=${elsewhere}/x onerror=${script}><svg onload=${script}>`
-const long = `<script>${script}</script>${markup}<a href="javascript:${script}">بيت</a>\u202Egnp.exe\u2066 ` +
+const long =
+  `<script>${script}</script>${markup}<a href="javascript:${script}">بيت</a>\u202Egnp.exe\u2066 ` +
   `<iframe srcdoc="<script>parent.__x=1</script>"></iframe><style>*{background:url(${elsewhere}/s)}</style>` +
   `{{constructor.constructor('${script}')()}} <!--`
 
@@ -38,63 +40,74 @@ const isClean = async (page: Page) => {
 }
 
 describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
-  test.each<Language>(['ar', 'en'])('markup stays text in everything that waits, in %s', async (language) => {
-    const [owner, reporter] = await Promise.all([signUp('خالد الرشيد'), signUp()])
-    const titleAr = `بيت ${markup}`
-    const titleEn = `House <script>${script}</script> javascript:${script}`
-    const descriptionAr = (long.repeat(20)).slice(0, 4000)
-    const texts = { title_ar: titleAr, title_en: titleEn, description_ar: descriptionAr }
-    const listing = await waitingListing(owner, titleAr, { ...texts, street: markup.slice(0, 120) })
-    const changed = await insertListing(owner.identityId, texts)
-    await leaveChanges(changed, { titleAr: `فيلا ${markup}`, descriptionAr: long.slice(0, 900) })
-    const note = long.repeat(3).slice(0, 1000)
-    const { status, body: report } = await reporter.post('/reports', {
-      targetType: 'property',
-      targetId: changed,
-      reason: 'other',
-      note,
-    })
-    expect(status).toBe(201)
-    const { a, b, conversationId } = await startConversation()
-    const { body: message } = await postMessage(a, conversationId, long)
-    const { body: reportOfMessage } = await b.post('/reports', {
-      targetType: 'message',
-      targetId: message.id,
-      reason: 'fraud',
-      note: markup,
-    })
-    for (const [targetType, targetId] of [['property', listing], ['account', owner.id]]) {
-      expect((await admin.post('/admin/notes', { targetType, targetId, text: note })).status).toBe(201)
-    }
-    const page = await deskOf(browser, admin, { language })
-    const shown = async (path: string, ...texts: string[]) => {
-      await goTo(page, path)
+  test.each<Language>(['ar', 'en'])(
+    'markup stays text in everything that waits, in %s',
+    async (language) => {
+      const [owner, reporter] = await Promise.all([signUp('خالد الرشيد'), signUp()])
+      const titleAr = `بيت ${markup}`
+      const titleEn = `House <script>${script}</script> javascript:${script}`
+      const descriptionAr = (long.repeat(20)).slice(0, 4000)
+      const texts = { title_ar: titleAr, title_en: titleEn, description_ar: descriptionAr }
+      const listing = await waitingListing(owner, titleAr, {
+        ...texts,
+        street: markup.slice(0, 120),
+      })
+      const changed = await insertListing(owner.identityId, texts)
+      await leaveChanges(changed, { titleAr: `فيلا ${markup}`, descriptionAr: long.slice(0, 900) })
+      const note = long.repeat(3).slice(0, 1000)
+      const { status, body: report } = await reporter.post('/reports', {
+        targetType: 'property',
+        targetId: changed,
+        reason: 'other',
+        note,
+      })
+      expect(status).toBe(201)
+      const { a, b, conversationId } = await startConversation()
+      const { body: message } = await postMessage(a, conversationId, long)
+      const { body: reportOfMessage } = await b.post('/reports', {
+        targetType: 'message',
+        targetId: message.id,
+        reason: 'fraud',
+        note: markup,
+      })
+      for (const [targetType, targetId] of [['property', listing], ['account', owner.id]]) {
+        expect((await admin.post('/admin/notes', { targetType, targetId, text: note })).status)
+          .toBe(201)
+      }
+      const page = await deskOf(browser, admin, { language })
+      const shown = async (path: string, ...texts: string[]) => {
+        await goTo(page, path)
+        await loaded(page)
+        const all = await page.locator('main').evaluate((main) =>
+          main.textContent!.replace(/\s+/g, ' ')
+        )
+        for (const text of texts) expect(all).toContain(text.replace(/\s+/g, ' ').trim())
+        await isClean(page)
+      }
+      const stored = (await owner.get(`/properties/${listing}`)).body
+      expect(stored.titleAr).toBe(titleAr)
+      await shown(`/queue?accountId=${owner.id}`, titleAr)
+      await shown(`/queue/${listing}`, titleAr, titleEn, stored.descriptionAr, '<img')
+      await shown(`/queue/${changed}`, titleAr, `فيلا ${markup}`)
+      await shown(`/queue/${report.id}`, titleAr, markup)
+      await shown(`/queue/${reportOfMessage.id}`, markup, '<iframe')
+      await shown(`/people/${owner.id}`, titleAr, '<script>')
+      await shown(`/audit`)
+      for (const key of ['Escape', 'r']) await page.keyboard.press(key)
+      await goTo(page, `/queue/${listing}`)
       await loaded(page)
-      const all = await page.locator('main').evaluate((main) => main.textContent!.replace(/\s+/g, ' '))
-      for (const text of texts) expect(all).toContain(text.replace(/\s+/g, ' ').trim())
-      await isClean(page)
-    }
-    const stored = (await owner.get(`/properties/${listing}`)).body
-    expect(stored.titleAr).toBe(titleAr)
-    await shown(`/queue?accountId=${owner.id}`, titleAr)
-    await shown(`/queue/${listing}`, titleAr, titleEn, stored.descriptionAr, '<img')
-    await shown(`/queue/${changed}`, titleAr, `فيلا ${markup}`)
-    await shown(`/queue/${report.id}`, titleAr, markup)
-    await shown(`/queue/${reportOfMessage.id}`, markup, '<iframe')
-    await shown(`/people/${owner.id}`, titleAr, '<script>')
-    await shown(`/audit`)
-    for (const key of ['Escape', 'r']) await page.keyboard.press(key)
-    await goTo(page, `/queue/${listing}`)
-    await loaded(page)
-    await page.keyboard.press('r')
-    await page.getByRole('dialog').getByRole('textbox').fill(markup)
-    await page.keyboard.press('Control+Enter')
-    await shown('/figures')
-    await waitUntil('it is rejected', async () =>
-      (await owner.get(`/properties/${listing}`)).body.status === 'rejected')
-    await shown(`/people/${owner.id}`, markup)
-    await shown(`/queue/${listing}`, markup)
-  })
+      await page.keyboard.press('r')
+      await page.getByRole('dialog').getByRole('textbox').fill(markup)
+      await page.keyboard.press('Control+Enter')
+      await shown('/figures')
+      await waitUntil(
+        'it is rejected',
+        async () => (await owner.get(`/properties/${listing}`)).body.status === 'rejected',
+      )
+      await shown(`/people/${owner.id}`, markup)
+      await shown(`/queue/${listing}`, markup)
+    },
+  )
 
   test('a paper and its name run, open, load, send and save nothing', async () => {
     const owner = await signUp('خالد الرشيد')
@@ -107,7 +120,9 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
       { name: 'broken.pdf', type: 'application/pdf', bytes: broken },
     ])
     expect(status).toBe(201)
-    const { body: { items: [{ name: stored }] } } = await owner.get(`/auth/identities/${company}/documents`)
+    const { body: { items: [{ name: stored }] } } = await owner.get(
+      `/auth/identities/${company}/documents`,
+    )
     const page = await deskOf(browser, admin)
     let downloads = 0
     page.on('download', () => downloads++)
@@ -132,15 +147,24 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
     const ids = await oneOfEach(owner)
     await topUp(owner, 10)
     const page = await deskOf(browser, admin)
-    const codes = /^(kind|kinds|decisions|type|targetType|status|state|code|version|to|audience|name|language)$/
-    const addresses = [`javascript:${script}`, `${elsewhere}/x.png`, `//evil.example/x`, `data:text/html,<script>${script}</script>`]
+    const codes =
+      /^(kind|kinds|decisions|type|targetType|status|state|code|version|to|audience|name|language)$/
+    const addresses = [
+      `javascript:${script}`,
+      `${elsewhere}/x.png`,
+      `//evil.example/x`,
+      `data:text/html,<script>${script}</script>`,
+    ]
     let turn = 0
     const replaced = (value: unknown, key = ''): unknown =>
       Array.isArray(value)
         ? value.map((one) => replaced(one, key))
         : value && typeof value === 'object'
-        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, name)]))
-        : typeof value !== 'string' || codes.test(key) || /(At|Id|id|since|until|day|Cursor|On)$/.test(key)
+        ? Object.fromEntries(
+          Object.entries(value).map(([name, one]) => [name, replaced(one, name)]),
+        )
+        : typeof value !== 'string' || codes.test(key) ||
+            /(At|Id|id|since|until|day|Cursor|On)$/.test(key)
         ? value
         : /url$|website/i.test(key)
         ? addresses[turn++ % addresses.length]

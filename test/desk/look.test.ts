@@ -19,10 +19,18 @@ const script = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 beforeAll(async () => {
   if (!hasBrowser) return
-  ;[browser, admin, owner] = await Promise.all([openBrowser(), signUpAdmin('مشرفة المكتب'), signUp()])
+  ;[browser, admin, owner] = await Promise.all([
+    openBrowser(),
+    signUpAdmin('مشرفة المكتب'),
+    signUp(),
+  ])
   const ids = await oneOfEach(owner)
   await topUp(owner, 10)
-  await admin.post('/admin/notes', { targetType: 'account', targetId: owner.id, text: 'راجعنا الرخصة' })
+  await admin.post('/admin/notes', {
+    targetType: 'account',
+    targetId: owner.id,
+    text: 'راجعنا الرخصة',
+  })
   pages = {
     queue: `/queue?accountId=${owner.id}`,
     ...Object.fromEntries(Object.entries(ids).map(([kind, id]) => [kind, `/queue/${id}`])),

@@ -12,14 +12,18 @@ function written(objects: string[]): Buffer {
   const size = `/Size ${objects.length + 1}`
   const start = text.length
   text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}`
-  return Buffer.from(`${text}trailer\n<< ${size} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`, 'latin1')
+  return Buffer.from(
+    `${text}trailer\n<< ${size} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`,
+    'latin1',
+  )
 }
 
 const stream = (head: string, body: string) =>
   `<< ${head} /Length ${body.length} >>\nstream\n${body}\nendstream`
 
 const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'
-const drawn = (words: string) => `BT /F 40 Tf 40 700 Td (${words}) Tj ET 1 0 0 rg 100 300 300 200 re f`
+const drawn = (words: string) =>
+  `BT /F 40 Tf 40 700 Td (${words}) Tj ET 1 0 0 rg 100 300 300 200 re f`
 
 export const plainPdf = (words: string): Buffer =>
   written([
@@ -32,7 +36,10 @@ export const plainPdf = (words: string): Buffer =>
   ])
 
 /** A page with these words; `script` and `url` are what its actions run, open, load and send to. */
-export function hostilePdf(words: string, { script, url }: { script: string; url: string }): Buffer {
+export function hostilePdf(
+  words: string,
+  { script, url }: { script: string; url: string },
+): Buffer {
   const js = `<< /S /JavaScript /JS (${script.replace(/[()\\]/g, '\\$&')}) >>`
   const link = (action: string, at: number) =>
     `<< /Type /Annot /Subtype /Link /Rect [0 ${at} 600 ${at + 100}] /A ${action} >>`

@@ -170,7 +170,10 @@ describe.runIf(hasBrowser && hasSandbox)('ADM-33 money', () => {
       page.evaluate(async ({ url, token, rpId }) => {
         const headers = { authorization: `Bearer ${token}` }
         const json = await (await fetch(url, { method: 'POST', headers })).json()
-        const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON({ ...json, timeout: 5000 })
+        const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON({
+          ...json,
+          timeout: 5000,
+        })
         if (rpId !== undefined) publicKey.rpId = rpId
         const asked = navigator.credentials.get({ publicKey })
         return await asked.then((given) => given!.type, (error: Error) => error.name)

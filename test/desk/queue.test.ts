@@ -1,17 +1,17 @@
 // ADM-33: an administrator's day in the queue.
 import { randomUUID } from 'node:crypto'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
-import { guest, type Person, signUp } from '../support/client.ts'
+import { guest, signUp } from '../support/client.ts'
 import { messagesPage, postMessage, startConversation } from '../support/conversations.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
-import { deskOf, goTo, isDrawn, openDesk, seenBy, told } from './desk.ts'
-import { leaveChanges, sendPapers, waitingCompany, waitingListing } from './waiting.ts'
+import { deskOf, goTo, isDrawn, leaveQueue, openDesk, openItem, seenBy, told } from './desk.ts'
+import { leaveChanges, sendPapers, statusOf, waitingCompany, waitingListing } from './waiting.ts'
 
 let browser: Browser
 
@@ -19,17 +19,6 @@ beforeAll(async () => {
   if (hasBrowser) browser = await openBrowser()
 })
 afterAll(() => browser?.close())
-
-const statusOf = async (owner: Person, id: string) =>
-  (await owner.get(`/properties/${id}`)).body.status
-
-/** Sends what is held at once, as does whoever goes to another room. */
-const leaveQueue = (page: Page) => goTo(page, '/figures')
-
-const open = async (page: Page, id: string, title: string) => {
-  await goTo(page, `/queue/${id}`)
-  await page.getByRole('heading', { level: 1, name: title }).waitFor()
-}
 
 describe.runIf(hasBrowser)('ADM-33 the queue', () => {
   test('a company is approved after its papers were seen, and the trail has which', async () => {
@@ -49,8 +38,10 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
     await page.keyboard.press('a')
     await told(page, 'اعتُمد.')
     await leaveQueue(page)
-    await waitUntil('it is verified', async () =>
-      (await owner.get(`/auth/identities/${id}`)).body.verified === true)
+    await waitUntil(
+      'it is verified',
+      async () => (await owner.get(`/auth/identities/${id}`)).body.verified === true,
+    )
     const [entry] = await auditOf(admin, id)
     expect(entry).toMatchObject({
       actor: { id: admin.id },
@@ -99,8 +90,10 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
     await page.keyboard.insertText(title)
     await type('Enter')
     const rows = page.getByRole('list', { name: 'All' }).getByRole('listitem')
-    await waitUntil('it alone is listed', async () =>
-      await rows.count() === 1 && (await rows.innerText()).includes(title))
+    await waitUntil(
+      'it alone is listed',
+      async () => await rows.count() === 1 && (await rows.innerText()).includes(title),
+    )
     // Letters are letters while one types, and keys after Esc.
     await type('a')
     expect(await page.getByLabel('Title, name or note').inputValue()).toBe(`${title}a`)
@@ -115,8 +108,11 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
     await type('2')
     const { body: { reasons } } = await admin.get('/admin/moderation?limit=1')
     const [, usual] = reasons.filter(({ kinds }: { kinds: string[] }) => kinds.includes('listing'))
-    await waitUntil('the reason is filled in', async () =>
-      await dialog.getByLabel('The reason, as the person reads it').inputValue() === usual.textAr)
+    await waitUntil(
+      'the reason is filled in',
+      async () =>
+        await dialog.getByLabel('The reason, as the person reads it').inputValue() === usual.textAr,
+    )
     await type('Enter')
     await told(page, 'Rejected.')
     await type('4')
@@ -132,11 +128,15 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
 
   test('changes are compared, before beside after, and approved', async () => {
     const [admin, owner] = await Promise.all([signUpAdmin(), signUp()])
-    const id = await insertListing(owner.identityId, { title_ar: 'بيت زاوية في السالمية', price: 185000 })
+    const id = await insertListing(owner.identityId, {
+      title_ar: 'بيت زاوية في السالمية',
+      price: 185000,
+    })
     await leaveChanges(id, { price: 77000.5, titleAr: 'بيت بطن في السالمية' })
     const page = await deskOf(browser, admin)
-    await open(page, id, 'بيت زاوية في السالمية')
-    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+    await openItem(page, id, 'بيت زاوية في السالمية')
+    const row = (name: string) =>
+      page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
     expect(await row('Title').getByRole('cell').allInnerTexts())
       .toEqual(['بيت زاوية في السالمية', 'بيت بطن في السالمية'])
     expect(await row('Title').locator('mark').allInnerTexts()).toEqual(['زاوية', 'بطن'])
@@ -144,13 +144,22 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
     await page.keyboard.press('a')
     await told(page, 'Approved.')
     await leaveQueue(page)
-    await waitUntil('others see it so', async () =>
-      (await guest.get(`/properties/${id}`)).body.titleAr === 'بيت بطن في السالمية')
+    await waitUntil(
+      'others see it so',
+      async () => (await guest.get(`/properties/${id}`)).body.titleAr === 'بيت بطن في السالمية',
+    )
   })
 
   test('a reported message is hidden from both sides', async () => {
-    const [admin, { a, b, conversationId }] = await Promise.all([signUpAdmin(), startConversation()])
-    const { body: { id } } = await postMessage(a, conversationId, 'حوّل العربون إلى هذا الحساب اليوم')
+    const [admin, { a, b, conversationId }] = await Promise.all([
+      signUpAdmin(),
+      startConversation(),
+    ])
+    const { body: { id } } = await postMessage(
+      a,
+      conversationId,
+      'حوّل العربون إلى هذا الحساب اليوم',
+    )
     const { body: report } = await b.post('/reports', {
       targetType: 'message',
       targetId: id,
@@ -158,7 +167,7 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
       note: 'يطلب تحويلا قبل المعاينة',
     })
     const page = await deskOf(browser, admin, { language: 'ar' })
-    await open(page, report.id, 'أحمد العنزي')
+    await openItem(page, report.id, 'أحمد العنزي')
     await page.getByText('حوّل العربون إلى هذا الحساب اليوم').waitFor()
     await page.getByText('يطلب تحويلا قبل المعاينة').first().waitFor()
     await page.keyboard.press('r')
@@ -178,7 +187,10 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
   test('what is taken back within five seconds by a key was never sent, what is not is sent once', async () => {
     const [admin, owner] = await Promise.all([signUpAdmin(), signUp()])
     const titles = ['بيت أول للبيع', 'بيت ثان للبيع']
-    const [first, second] = [await waitingListing(owner, titles[0]), await waitingListing(owner, titles[1])]
+    const [first, second] = [
+      await waitingListing(owner, titles[0]),
+      await waitingListing(owner, titles[1]),
+    ]
     const page = await deskOf(browser, admin, { clock: true })
     const sent: string[] = []
     page.on('request', (request) => {
@@ -228,111 +240,5 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
       const states = await Promise.all(ids.map((id) => statusOf(owner, id)))
       return states.every((state) => state === 'active')
     })
-  })
-})
-
-describe.runIf(hasBrowser)('ADM-33 two administrators', () => {
-  test('the second sees that the first looks at it, until that one leaves', async () => {
-    const [first, second, owner] = await Promise.all([
-      signUpAdmin('مريم الصباح'),
-      signUpAdmin('فهد الراشد'),
-      signUp(),
-    ])
-    const title = 'بيت للبيع في الجهراء'
-    const id = await waitingListing(owner, title)
-    const one = await deskOf(browser, first)
-    await open(one, id, title)
-    const other = await deskOf(browser, second, { language: 'ar' })
-    await goTo(other, `/queue?accountId=${owner.id}`)
-    await waitUntil('the claim is there', async () => {
-      const { body } = await second.get(`/admin/moderation?accountId=${owner.id}`)
-      return body.items[0].claimedBy?.id === first.id
-    })
-    await other.reload()
-    await other.getByRole('listitem').filter({ hasText: 'مريم الصباح' }).waitFor()
-    await open(other, id, title)
-    await other.getByRole('status').filter({ hasText: 'مريم الصباح' }).waitFor()
-    expect(await one.getByRole('status').filter({ hasText: 'فهد' }).count()).toBe(0)
-    await leaveQueue(one)
-    await leaveQueue(other)
-    await waitUntil('it is released', async () => {
-      const { body } = await second.get(`/admin/moderation?accountId=${owner.id}`)
-      return body.items[0].claimedBy === null
-    })
-    await open(other, id, title)
-    await waitUntil('the second has it now', async () => {
-      const { body } = await first.get(`/admin/moderation?accountId=${owner.id}`)
-      return body.items[0].claimedBy?.id === second.id
-    })
-  })
-
-  test('what was decided meanwhile is said with who and what, and nothing is decided twice', async () => {
-    const [first, second, owner] = await Promise.all([
-      signUpAdmin('مريم الصباح'),
-      signUpAdmin('فهد الراشد'),
-      signUp(),
-    ])
-    const title = 'بيت للبيع في الفحيحيل'
-    const id = await waitingListing(owner, title)
-    const page = await deskOf(browser, first)
-    await open(page, id, title)
-    const why = 'الصور لا تخص العقار'
-    await second.post(`/admin/moderation/${id}/decide`, { decision: 'reject', reason: why })
-    await page.keyboard.press('a')
-    await told(page, 'Approved.')
-    await leaveQueue(page)
-    await told(page, /Not decided/)
-    await goTo(page, `/queue/${id}`)
-    await page.getByText(/Decided: .*فهد الراشد/).waitFor()
-    await page.getByText(why).waitFor()
-    expect(await statusOf(owner, id)).toBe('rejected')
-    expect((await auditOf(first, id)).map(({ actor }) => actor.id)).toEqual([second.id])
-  })
-
-  test('what its owner changed meanwhile is not approved unseen', async () => {
-    const [admin, owner] = await Promise.all([signUpAdmin(), signUp()])
-    const title = 'بيت للبيع في حولي'
-    const id = await waitingListing(owner, title)
-    const page = await deskOf(browser, admin)
-    await goTo(page, `/queue?accountId=${owner.id}`)
-    await page.getByRole('link', { name: title }).click()
-    await page.getByRole('heading', { level: 1, name: title }).waitFor()
-    await owner.patch(`/properties/${id}`, { titleAr: 'بيت للبيع في بيان' })
-    await page.keyboard.press('a')
-    await told(page, /Not decided/)
-    await goTo(page, `/queue/${id}?accountId=${owner.id}`)
-    await page.getByText('It was changed since you looked. Nothing was decided.').waitFor()
-    await page.getByRole('button', { name: 'Show what changed' }).click()
-    await page.getByRole('heading', { level: 1, name: 'بيت للبيع في بيان' }).waitFor()
-    await page.getByRole('cell', { name: 'بيت للبيع في بيان' }).waitFor()
-    expect(await statusOf(owner, id)).toBe('pending_review')
-    await page.keyboard.press('a')
-    await leaveQueue(page)
-    await waitUntil('it is approved', async () => await statusOf(owner, id) === 'active')
-  })
-
-  test('offline nothing is lost: what was decided comes back with the reason', async () => {
-    const [admin, owner] = await Promise.all([signUpAdmin(), signUp()])
-    const title = 'بيت للبيع في مشرف'
-    const id = await waitingListing(owner, title)
-    const page = await deskOf(browser, admin)
-    await goTo(page, `/queue?accountId=${owner.id}`)
-    await page.getByRole('link', { name: title }).click()
-    await page.getByRole('heading', { level: 1, name: title }).waitFor()
-    await page.getByLabel('Add a note (for administrators alone)').fill('سألت المالك عن الوثيقة')
-    await page.context().setOffline(true)
-    await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await page.getByText('No connection. What you typed stays.').first().waitFor()
-    expect(await page.getByLabel('Add a note (for administrators alone)').inputValue())
-      .toBe('سألت المالك عن الوثيقة')
-    await page.getByRole('heading', { level: 1 }).click()
-    await page.keyboard.press('a')
-    await told(page, /Not decided/)
-    await page.context().setOffline(false)
-    await page.getByRole('link', { name: title }).click()
-    await page.getByRole('button', { name: 'Show what changed' }).click()
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await told(page, 'Approved.')
-    await waitUntil('it is approved', async () => await statusOf(owner, id) === 'active')
   })
 })

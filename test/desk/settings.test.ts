@@ -31,12 +31,16 @@ describe.runIf(hasBrowser)('ADM-33 settings and lists', () => {
     const form = page.getByRole('dialog')
     await form.getByLabel('Price (KWD)').fill('12.5')
     const { version } = await planNow()
-    expect((await other.patch(`/admin/plans/${plan}`, { version, activeListings: 9 })).status).toBe(200)
+    expect((await other.patch(`/admin/plans/${plan}`, { version, activeListings: 9 })).status).toBe(
+      200,
+    )
     await form.getByRole('button', { name: 'Save' }).click()
     await provePassword(page, admin)
     await form.getByRole('alert').filter({ hasText: /./ }).waitFor()
     expect(await planNow()).toMatchObject({ price: 10, activeListings: 9 })
-    expect(await form.getByRole('row', { name: 'Active listings' }).getByRole('cell').allInnerTexts())
+    expect(
+      await form.getByRole('row', { name: 'Active listings' }).getByRole('cell').allInnerTexts(),
+    )
       .toEqual(['7', '9', '7'])
     expect(await form.getByLabel('Price (KWD)').inputValue()).toBe('12.5')
     await form.getByRole('button', { name: 'Keep what I typed, over the new one' }).click()
@@ -58,8 +62,11 @@ describe.runIf(hasBrowser)('ADM-33 settings and lists', () => {
     await page.locator('input[type=search]').fill(person.id)
     await page.keyboard.press('Enter')
     const rows = page.getByRole('main').getByRole('listitem')
-    await waitUntil('its entries alone are there', async () =>
-      await rows.count() === 1 && (await rows.innerText()).includes('إعلانات مكررة جدا'))
+    await waitUntil(
+      'its entries alone are there',
+      async () =>
+        await rows.count() === 1 && (await rows.innerText()).includes('إعلانات مكررة جدا'),
+    )
     await rows.getByText('سلمى الخالد').waitFor()
     await rows.getByText(/active.*suspended/).first().waitFor()
   })
@@ -70,8 +77,10 @@ describe.runIf(hasBrowser)('ADM-33 settings and lists', () => {
     await goTo(page, '/people')
     await page.getByLabel('Find a person').fill(person.identifier)
     await page.getByRole('listitem').filter({ hasText: person.identifier }).waitFor()
-    await waitUntil('it is the only one', async () =>
-      await page.getByRole('main').getByRole('listitem').count() === 1)
+    await waitUntil(
+      'it is the only one',
+      async () => await page.getByRole('main').getByRole('listitem').count() === 1,
+    )
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: /CSV/ }).click()
     await provePassword(page, admin)

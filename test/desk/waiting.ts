@@ -7,7 +7,7 @@ import { jpeg } from '../support/pictures.ts'
 import { uploadDocuments, uploadPictures } from '../support/uploads.ts'
 import { plainPdf } from './pdfs.ts'
 
-export const unpublished = { status: 'pending_review', published_at: null, expires_at: null }
+const unpublished = { status: 'pending_review', published_at: null, expires_at: null }
 
 export const waitingListing = (
   { identityId }: Person,
@@ -15,10 +15,16 @@ export const waitingListing = (
   columns: Record<string, unknown> = {},
 ) => insertListing(identityId, { ...unpublished, title_ar: title, ...columns })
 
+export const statusOf = async (owner: Person, id: string): Promise<string> =>
+  (await owner.get(`/properties/${id}`)).body.status
+
 export const leaveChanges = (id: string, changes: object) =>
   database().query('update public.properties set pending_changes = $2 where id = $1', [id, changes])
 
-export async function waitingCompany(owner: Person, nameAr = 'دار الفنطاس العقارية'): Promise<string> {
+export async function waitingCompany(
+  owner: Person,
+  nameAr = 'دار الفنطاس العقارية',
+): Promise<string> {
   const { body } = await owner.post('/auth/identities', {
     type: 'company',
     nameAr,
@@ -45,7 +51,8 @@ export async function oneOfEach(owner: Person) {
   const [{ a, b, conversationId }, reporter] = await Promise.all([startConversation(), signUp()])
   const { body: message } = await postMessage(a, conversationId, 'حوّل العربون اليوم')
   const report = async (by: Person, targetType: string, targetId: string) =>
-    (await by.post('/reports', { targetType, targetId, reason: 'fraud', note: 'إعلان كاذب' })).body.id
+    (await by.post('/reports', { targetType, targetId, reason: 'fraud', note: 'إعلان كاذب' })).body
+      .id
   return {
     listing,
     changes,

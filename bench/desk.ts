@@ -1,0 +1,229 @@
+/**
+ * Measures the administrators' desk in Chromium among 5,000 waiting items: how long the queue takes to open, and
+ * a decision to show the next item. Beside it stands a plain page with the same rows in an HTML table, which
+ * decides and then loads its list anew.
+ */
+import { createServer } from 'node:http'
+import type { Page } from 'playwright-core'
+import pg from 'pg'
+import { openBrowser } from '../test/client/browser.ts'
+import { answerOf, buildDesk, deskOrigin } from '../test/desk/built.ts'
+import type { Stack } from '../test/support/stack.ts'
+import { percentile } from './http-load.ts'
+import { plainList } from './plain-list.ts'
+
+const opens = 20
+const decisions = 40
+
+type Times = { p50: number; p95: number; worst: number }
+export type DeskTimes = Record<'desk' | 'plain', { opens: Times; decides: Times }> & {
+  waiting: number
+}
+
+/** The number of the demo's items that wait is brought up to this. */
+export async function enlarge(databaseUrl: string, count: number): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`set edits.by = 'bench'; set statement_timeout = 0`)
+    // Triggers would review and announce each; what waits has nothing that they would have written.
+    await client.query('alter table public.properties disable trigger user')
+    await client.query(changes, [Math.floor(count * 0.35)])
+    await client.query(reports, [Math.floor(count * 0.1)])
+    const { rows: [{ waiting }] } = await client.query(counted)
+    await client.query(copies, [Math.max(0, count - waiting)])
+    await client.query('alter table public.properties enable trigger user')
+    await client.query('analyze')
+    return Number((await client.query(counted)).rows[0].waiting)
+  } finally {
+    await client.end()
+  }
+}
+
+const counted = `select
+  (select count(*) from public.properties where private.awaits_review(properties)) +
+  (select count(*) from public.identities where private.awaits_verification(identities)) +
+  (select count(*) from public.reports where status = 'open')::integer as waiting`
+
+// Listings of the demo have pictures; each wants another price and title.
+const changes = `
+  update public.properties set pending_changes = jsonb_build_object(
+    'price', round(price * 0.95), 'titleAr', left(title_ar, 100) || ' بسعر أقل')
+  where id in (
+    select id from public.properties
+    where status = 'active' and price is not null and pending_changes is null
+    order by created_at limit $1
+  )`
+
+const reports = `
+  insert into public.reports (account_id, identity_id, target_type, target_id, reported_identity_id,
+    kept, kept_hash, reason, note, created_at)
+  select reporter.account_id, reporter.id, 'property', listing.id, listing.owner_identity_id,
+    jsonb_build_object('displayName', owner.display_name, 'pictures', '[]'::jsonb,
+      'fields', jsonb_build_object('titleAr', listing.title_ar, 'price', listing.price)),
+    md5(listing.id::text), 'spam', 'الإعلان مكرر ' || listing.n, listing.created_at
+  from (
+    select *, row_number() over (order by id) as n from public.properties where status = 'active'
+  ) as listing
+  join public.identities as owner on owner.id = listing.owner_identity_id
+  cross join lateral (
+    select identities.id, identities.account_id from public.identities
+    where identities.type = 'individual' and identities.account_id <> owner.account_id
+    limit 1
+  ) as reporter
+  where listing.n <= $1
+  on conflict do nothing`
+
+const copies = `
+  insert into public.properties (owner_identity_id, owner_type, owner_verified, owner_active, type, status,
+    kind, usage, title_ar, title_en, description_ar, price, land_area_m2, built_area_m2, bedrooms, bathrooms,
+    furnished, governorate_id, area_id, lat, lng, location_precision, created_at)
+  select owner_identity_id, owner_type, owner_verified, owner_active, type, 'pending_review',
+    kind, usage, title_ar, title_en, description_ar, price, land_area_m2, built_area_m2, bedrooms, bathrooms,
+    furnished, governorate_id, area_id, lat, lng, location_precision,
+    now() - n * interval '1 second'
+  from (
+    select properties.*, row_number() over () as n
+    from public.properties cross join generate_series(1, 100)
+    where properties.status = 'active'
+    limit $1
+  ) as copied`
+
+export async function benchDesk(stack: Stack, say: (line: string) => void): Promise<DeskTimes> {
+  const waiting = await enlarge(stack.databaseUrl, 5000)
+  say(`${waiting} items wait`)
+  const files = (await buildDesk(stack.url)).set('plain.html', plainList(stack.baseUrl))
+  const server = createServer(({ url = '/' }, response) => {
+    const { status, contentType, body } = answerOf(files, url)
+    response.writeHead(status, { 'content-type': contentType }).end(body)
+  }).listen(Number(new URL(deskOrigin).port))
+  const browser = await openBrowser()
+  try {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    await context.addInitScript(watch)
+    const desk = await context.newPage()
+    await desk.goto(deskOrigin)
+    await signIn(desk)
+    const plain = await context.newPage()
+    const token = await desk.evaluate(() => JSON.stringify({ ...sessionStorage }))
+      .then((kept) => /accessToken\\*":\\*"([^"\\]+)/.exec(kept)![1]!)
+    const times: DeskTimes = {
+      waiting,
+      desk: {
+        opens: await timesOf(opens, () => openingOf(desk, `${deskOrigin}/#/queue`, '[data-row]')),
+        decides: await timesOf(decisions, await decidingAtDesk(desk)),
+      },
+      plain: {
+        opens: await timesOf(
+          opens,
+          () => openingOf(plain, `${deskOrigin}/plain.html#${token}`, 'td'),
+        ),
+        decides: await timesOf(decisions, decidingIn(plain)),
+      },
+    }
+    return times
+  } finally {
+    await browser.close()
+    server.close()
+  }
+}
+
+/** As the demo's administrator. */
+async function signIn(page: Page) {
+  await page.locator('[autocomplete=username]').fill('admin@example.com')
+  await page.locator('[type=password]').fill('Diwaniya-2026')
+  await page.keyboard.press('Enter')
+  await page.locator('[data-row]').first().waitFor()
+}
+
+async function timesOf(rounds: number, measure: () => Promise<number>): Promise<Times> {
+  const times: number[] = []
+  for (let round = 0; round <= rounds; round++) {
+    const time = await measure()
+    if (round > 0) times.push(time) // the first one warms up
+  }
+  const sorted = times.toSorted((a, b) => a - b)
+  return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), worst: sorted.at(-1)! }
+}
+
+/** Runs in every page: says when something is first there, and when a text has become another. */
+function watch() {
+  const untilPainted = () =>
+    new Promise<number>((done) =>
+      requestAnimationFrame(() => setTimeout(() => done(performance.now())))
+    )
+  const until = (isSo: () => boolean) =>
+    new Promise<number>((done) => {
+      const look = () => {
+        if (!isSo()) return
+        observer.disconnect()
+        untilPainted().then(done)
+      }
+      const observer = new MutationObserver(look)
+      observer.observe(document, { childList: true, subtree: true, characterData: true })
+      look()
+    })
+  const first = (selector: string) => document.querySelector(selector)
+  Object.assign(globalThis, {
+    /** Milliseconds from the beginning of the navigation. */
+    shows: (selector: string) => until(() => first(selector) !== null),
+    /** Milliseconds from the next key or click until the text is another. */
+    changes: (selector: string) => {
+      const before = first(selector)?.textContent
+      let began = 0
+      for (const event of ['keydown', 'click']) {
+        addEventListener(event, ({ timeStamp }) => (began ||= timeStamp), {
+          capture: true,
+          once: true,
+        })
+      }
+      return until(() => {
+        const now = first(selector)?.textContent
+        return began > 0 && now !== undefined && now !== before
+      }).then((shown) => shown - began)
+    },
+  })
+}
+
+type Watching = Record<'shows' | 'changes', (selector: string) => Promise<number>>
+
+async function openingOf(page: Page, url: string, selector: string): Promise<number> {
+  await page.goto('about:blank')
+  await page.goto(url, { waitUntil: 'commit' })
+  return await page.evaluate(
+    (selector) => (globalThis as unknown as Watching).shows(selector),
+    selector,
+  )
+}
+
+const change = async (page: Page, selector: string, act: () => Promise<void>) => {
+  const changed = page.evaluate(
+    (selector) => (globalThis as unknown as Watching).changes(selector),
+    selector,
+  )
+  await act()
+  return await changed
+}
+
+async function decidingAtDesk(page: Page) {
+  await page.goto(`${deskOrigin}/#/queue?kind=changes`)
+  await page.locator('[data-row]').first().click()
+  await page.locator('.decide button').first().waitFor()
+  return () => change(page, 'h1', () => page.keyboard.press('a'))
+}
+
+const decidingIn = (page: Page) => () =>
+  change(page, 'td', () => page.locator('button').first().click())
+
+export function deskTable({ desk, plain }: DeskTimes): string[][] {
+  const ms = ({ p50, p95, worst }: Times) => [p50, p95, worst].map((time) => time.toFixed(0))
+  return [
+    [
+      'in Chromium, ms (p50, p95, worst)',
+      ...Array(3).fill('desk'),
+      ...Array(3).fill('plain table'),
+    ],
+    ['from the navigation to the first row', ...ms(desk.opens), ...ms(plain.opens)],
+    ['from a decision to the next item', ...ms(desk.decides), ...ms(plain.decides)],
+  ]
+}
