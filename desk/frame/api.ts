@@ -5,9 +5,12 @@ import { language, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
 
-/** True while the page is closed: what is sent then arrives nevertheless. */
+/** True while the page is left: what is sent then arrives nevertheless. */
 let leaving = false
-addEventListener('pagehide', () => (leaving = true), { capture: true })
+/** Calls `act` when the page is left: by `pagehide` alone nothing is sent where the browser freezes the page. */
+export function onLeaving(act: () => void) {
+  for (const event of ['beforeunload', 'pagehide']) addEventListener(event, () => (leaving = true, act()))
+}
 addEventListener('pageshow', () => (leaving = false))
 
 function tabStorage() {

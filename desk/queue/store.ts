@@ -1,7 +1,7 @@
 // What waits, as the list and the pages of its items share it, and the decisions that are held for five seconds.
 import { batch, signal } from '@preact/signals'
 import type { Input, Schemas } from 'kuwait-property-client'
-import { api, isCode, textOf, withProof, word } from '../frame/api.ts'
+import { api, isCode, onLeaving, textOf, withProof, word } from '../frame/api.ts'
 import { explain, ownAddress, say } from '../frame/parts.tsx'
 import { go, pathWith, place } from '../frame/router.ts'
 import { named } from '../frame/words.ts'
@@ -171,7 +171,7 @@ export const decideNow = (id: string, body: Body) =>
 
 /** Sends all that is held at once. */
 export const flush = () => void held.map(send)
-addEventListener('pagehide', flush)
+onLeaving(flush)
 
 /** Loads an item that was changed meanwhile, and keeps what was seen beside it. */
 export async function seeAnew(item: Item) {

@@ -69,7 +69,7 @@ const Person = ({ id, name }: { id: string; name: string | null }) =>
   <a href={`#/people/${id}`}><bdi>{name ?? id.slice(0, 8)}</bdi></a>
 
 const Text = ({ title, text }: { title?: unknown; text?: unknown }) => <div class='text'>
-  {title ? <h3 dir='auto'>{String(title)}</h3> : null}{text ? <p dir='auto'>{String(text)}</p> : null}
+  {title ? <h2 class='soft' dir='auto'>{String(title)}</h2> : null}{text ? <p dir='auto'>{String(text)}</p> : null}
 </div>
 
 const ListingFacts = ({ of }: { of: Property }) => <section class='card'>
@@ -156,7 +156,7 @@ function IdentityView({ item, of }: { item: Item; of: NonNullable<Item['identity
         {record.website && <p><span class='soft'>{fieldName('website')}</span> <Copy text={record.website} /></p>}
         <Text text={record.aboutAr} />
         {record.coverUrl && <Gallery of={[{ id: 'cover', url: record.coverUrl }]} />}
-        <h3>{t('person')}</h3>
+        <h2 class='soft'>{t('person')}</h2>
         <p class='row'>
           <Person id={accountId} name={fullName} />{phone && <Copy text={phone} />}{email && <Copy text={email} />}
         </p>
