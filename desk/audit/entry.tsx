@@ -17,21 +17,22 @@ const textOf = (value: unknown) =>
   value === undefined || value === null ? '—' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 /** What it was done to; people open, everything else is an id to copy. */
-function Target({ type, id }: { type: string; id: string | null }) {
-  const text = word('noteTarget', type)
-  if (type === 'account' && id) return <a href={`#/people/${id}`}>{text}</a>
-  if (type === 'identity' && id) return <a href={`#/people?q=${id}`}>{text}</a>
-  return <small>{text} {id && <Copy text={id} />}</small>
+function Target({ type, id }: { type: string; id: string }) {
+  const path = type === 'account' ? `/people/${id}` : type === 'identity' && `/people?q=${id}`
+  return path ? <a href={`#${path}`}>{word('noteTarget', type)}</a> : <small><Copy text={id} /></small>
 }
 
 /** The values that changed, before and after; one that is on one side alone stands by itself. */
 function valuesOf({ before, after }: Entry): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
-  return names.map((name) => {
+  const shown = names.map((name) => {
     const [was, is] = [textOf(before?.[name]), textOf(after?.[name])]
     const isChange = before && after && name in before && name in after && was !== is
-    return isChange ? t('change', { name, was, is }) : t('value', { name, is: after && name in after ? is : was })
-  }).join(' · ')
+    if (isChange) return t('change', { name, was, is })
+    const value = after && name in after ? is : was
+    return value !== '—' && t('value', { name, is: value })
+  })
+  return shown.filter(Boolean).join(' · ')
 }
 
 export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }) {
@@ -39,10 +40,10 @@ export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }
   return (
     <div class='entry grow'>
       <p class='row'>
-        <b>{actOf(action)}</b> {targetId !== isAbout && <Target type={targetType} id={targetId} />}
+        <b>{actOf(action)}</b> {targetId && targetId !== isAbout && <Target type={targetType} id={targetId} />}
         <small class='who'><bdi>{doer(entry)}</bdi> · <Time at={at} full /></small>
       </p>
-      {reason && <p dir='auto'>{reason}</p>}
+      {reason && <p><bdi>{reason}</bdi></p>}
       <small>{valuesOf(entry)}</small>
     </div>
   )

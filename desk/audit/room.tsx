@@ -41,13 +41,8 @@ export default function Audit() {
           ['sort', t('order'), [['oldest', t('oldest')]], t('newest')],
         ]}
       >
-        <Field
-          label={t('targetId')}
-          value={target}
-          type='search'
-          dir='ltr'
-          error={id && !isId(id) ? t('badId') : undefined}
-        />
+        <Field label={t('targetId')} value={target} type='search' dir='ltr'
+          error={id && !isId(id) ? t('badId') : undefined} />
         <Field label={t('from')} value={from} type='date' />
         <Field label={t('to')} value={to} type='date' />
       </Filters>

@@ -13,19 +13,14 @@ import { Invoices } from './invoices.tsx'
 import { t } from './words.ts'
 
 export default function MoneyRoom({ id }: Place) {
-  const isTab = id === 'payouts' || id === 'events'
+  const shown = id === 'payouts' || id === 'events' ? id : ''
   return (
-    <Page title={t('title')} actions={id === 'events' && <Csv name='payment-events' query={query()} />}>
-      <Tabs
-        label={t('title')}
-        shown={isTab ? id : ''}
-        of={[['', t('invoices')], ['payouts', t('payouts')], ['events', t('events')]]}
-        room='money'
-      />
-      {id === 'payouts' && <Payouts />}
-      {id === 'events' && <Events />}
-      {id && !isTab && <Person id={id} />}
-      {!id && <PeopleList open={(one) => `/money/${one}`} />}
+    <Page title={t('title')} actions={shown === 'events' && <Csv name='payment-events' query={query()} />}>
+      <Tabs label={t('title')} room='money' shown={shown}
+        of={[['', t('invoices')], ['payouts', t('payouts')], ['events', t('events')]]} />
+      {shown === 'payouts' && <Payouts />}
+      {shown === 'events' && <Events />}
+      {shown === '' && (id ? <Person id={id} /> : <PeopleList open={(one) => `/money/${one}`} />)}
     </Page>
   )
 }
@@ -36,7 +31,7 @@ function Person({ id }: { id: string }) {
     <Loaded of={history}>
       {({ user, invoices }) => (
         <section class='card'>
-          <h2 dir='auto'>{user.fullName ?? user.phone ?? user.email}</h2>
+          <h2>{user.fullName ?? user.phone ?? user.email}</h2>
           <a href={`#/people/${id}`}>{t('person')}</a>
           <Invoices of={invoices} reload={history.reload} />
         </section>
@@ -45,52 +40,42 @@ function Person({ id }: { id: string }) {
   )
 }
 
+type Item = Schemas['ModerationItem']
 const wording = {
-  paid_out: { title: 'paidOut', about: 'paidOutAbout', text: 'note' },
-  written_off: { title: 'writtenOff', about: 'writtenOffAbout', text: 'reason' },
+  paid_out: { title: 'paidOut', about: 'paidOutAbout' },
+  written_off: { title: 'writtenOff', about: 'writtenOffAbout' },
 } as const
-type Decision = keyof typeof wording
 
 function Payouts() {
   const { ask, dialog } = useActs()
   const items = usePages((cursor, signal) =>
     api.get('/admin/moderation', { query: { kind: 'wallet_payout', cursor }, signal })
   )
-  const act = ({ id, payout }: Schemas['ModerationItem'], decision: Decision): Act => {
-    const { title, about, text: field } = wording[decision]
+  const act = ({ id, payout }: Item, decision: keyof typeof wording): Act => {
+    const title = t(wording[decision].title)
     const sum = money(payout?.amount ?? 0)
-    return {
-      title: t(title),
-      about: `${sum}. ${t(about)}`,
-      isFinal: true,
-      ...field === 'note' && { reason: t('note') },
-      send: async (text) => {
-        const body = { decision, [field]: text }
-        await withProof((options) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...options }))
-        say(t('decided', { what: `${t(title)} ${sum}` }))
-        items.load.reload()
-      },
+    const isPaid = decision === 'paid_out'
+    const send = async (text: string) => {
+      const call = { path: { id }, body: { decision, [isPaid ? 'note' : 'reason']: text } }
+      await withProof((options) => api.post('/admin/moderation/{id}/decide', { ...call, ...options }))
+      say(t('decided', { what: `${title} ${sum}` }))
+      items.load.reload()
     }
+    const more = isPaid ? { reason: t('note') } : {}
+    return { title, about: `${sum}. ${t(wording[decision].about)}`, isFinal: true, send, ...more }
   }
-  const render = (item: Schemas['ModerationItem']) => (
+  const render = (item: Item) => (
     <>
       <span class='grow'>
-        <b dir='auto'>{item.payout?.name ?? t('nobody')}</b>
-        <small>
-          <bdi>{item.payout?.phone}</bdi> <bdi>{item.payout?.email}</bdi> · <Time at={item.since} />
-        </small>
+        <b><bdi>{item.payout?.name ?? t('nobody')}</bdi></b>
+        <small><bdi>{item.payout?.phone}</bdi> <bdi>{item.payout?.email}</bdi> · <Time at={item.since} /></small>
       </span>
       <Money of={item.payout?.amount} />
       <Button main onClick={() => ask(act(item, 'paid_out'))}>{t('paidOut')}</Button>
       <Button onClick={() => ask(act(item, 'written_off'))}>{t('writtenOff')}</Button>
     </>
   )
-  return (
-    <>
-      <List of={items} label={t('payouts')} empty={t('noPayouts')} render={render} />
-      {dialog}
-    </>
-  )
+  return <><List of={items} label={t('payouts')} empty={t('noPayouts')} render={render} />{dialog}</>
 }
 
 const filters = signal<Chosen>({})
@@ -100,6 +85,7 @@ const query = (): Chosen => {
   return { ...filters.value, ...invoiceNumber && { invoiceNumber } }
 }
 const alarming = ['mismatch', 'unmatched']
+const alarm = (outcome: string) => t('alarm', { outcome: word('paymentEventOutcome', outcome) })
 
 function Events() {
   const events = usePages(
@@ -107,19 +93,13 @@ function Events() {
     [JSON.stringify(query())],
   )
   const outcomes = 'mismatch unmatched received paid failed refunded surplus pending repeated ignored'
+  const is = (outcome: string) => filters.value.outcome === outcome
+  const button = (outcome: string) => (
+    <Button key={outcome} onClick={() => (filters.value = { outcome })} aria-pressed={is(outcome)}>{alarm(outcome)}</Button>
+  )
   return (
     <>
-      <div class='row'>
-        {alarming.map((outcome) => (
-          <Button
-            key={outcome}
-            onClick={() => (filters.value = { outcome })}
-            aria-pressed={filters.value.outcome === outcome}
-          >
-            {t('alarm', { outcome: word('paymentEventOutcome', outcome) })}
-          </Button>
-        ))}
-      </div>
+      <div class='row'>{alarming.map(button)}</div>
       <Filters
         of={filters}
         all={[
@@ -136,28 +116,23 @@ function Events() {
   )
 }
 
-function Event({ of: event }: { of: Schemas['PaymentEvent'] }) {
-  const isAlarm = alarming.includes(event.outcome)
-  const outcome = word('paymentEventOutcome', event.outcome)
-  return (
-    <>
-      <span class='grow'>
-        <b>
-          {word('paymentEventKind', event.kind)} · {word('paymentProvider', event.provider)} <bdi>{event.status}</bdi>
-        </b>
-        <small>
-          <bdi>{event.invoiceNumber}</bdi> {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}
-          {' '}
-          {event.paymentId && <Copy text={event.paymentId} />}
-        </small>
-      </span>
-      <span class='end'>
-        {event.currency === 'KWD' ? <Money of={event.amount} /> : <span>{event.amount} {event.currency}</span>}
-        <small class='under'>
-          <Badge tone={isAlarm ? 'bad' : 'calm'}>{isAlarm ? t('alarm', { outcome }) : outcome}</Badge>{' '}
-          <Time at={event.receivedAt} />
-        </small>
-      </span>
-    </>
-  )
-}
+const Event = ({ of: event }: { of: Schemas['PaymentEvent'] }) => (
+  <>
+    <span class='grow'>
+      <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b> <bdi>{event.status}</bdi>
+      <small>
+        <bdi>{event.invoiceNumber}</bdi>{' '}
+        {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}{' '}
+        {event.paymentId && <Copy text={event.paymentId} />}
+      </small>
+    </span>
+    <span class='end'>
+      {event.currency === 'KWD' ? <Money of={event.amount} /> : <span>{event.amount} {event.currency}</span>}
+      <small class='under'>
+        {alarming.includes(event.outcome)
+          ? <Badge tone='bad'>{alarm(event.outcome)}</Badge>
+          : <State of={event.outcome} in='paymentEventOutcome' />} <Time at={event.receivedAt} />
+      </small>
+    </span>
+  </>
+)

@@ -7,24 +7,22 @@ import { explain, Field, say } from '../frame/parts.tsx'
 import { type Act, Check } from './act.tsx'
 import { t } from './words.ts'
 
-type User = Schemas['AdminUser']
 type Status = 'active' | 'suspended' | 'banned'
 
-export function actsOn(user: User, reload: () => void): Act[] {
+export function actsOn(user: Schemas['AdminUser'], reload: () => void): Act[] {
   const path = { userId: user.id }
   const put = async (status: Status, reason: string, until?: string | null) => {
     const body = { status, reason, ...until && { until } }
     await withProof((options) => api.patch('/admin/users/{userId}/status', { path, body, ...options }))
     reload()
   }
-  const back = () =>
-    void put(user.status as Status, user.statusReason ?? t('undone'), user.suspendedUntil).catch(explain)
+  const back = () => put(user.status as Status, user.statusReason ?? t('undone'), user.suspendedUntil).catch(explain)
   const until = signal('')
   const act = (status: Status, title: string, done: string, more: Partial<Act> = {}): Act => ({
     title,
     send: async (reason) => {
       await put(status, reason, until.value && new Date(`${until.value}:00+03:00`).toISOString())
-      say(done, { undo: back })
+      say(done, { undo: () => void back() })
     },
     ...more,
   })
@@ -34,18 +32,9 @@ export function actsOn(user: User, reload: () => void): Act[] {
   })
   const ban = act('banned', t('ban'), t('banned'), { about: t('banAbout') })
   const lift = act('active', t('lift'), t('lifted'))
-  return [
-    user.status === 'active' ? suspend : lift,
-    user.status === 'banned' ? payOut(path, reload) : ban,
-    setIdentifier(path, reload),
-    remove(path, reload),
-  ]
-}
 
-function setIdentifier(path: { userId: string }, reload: () => void): Act {
-  const value = signal('')
-  const removeOther = signal(false)
-  return {
+  const [value, removeOther] = [signal(''), signal(false)]
+  const identifier: Act = {
     title: t('identifier'),
     about: t('identifierAbout'),
     isFinal: true,
@@ -57,37 +46,29 @@ function setIdentifier(path: { userId: string }, reload: () => void): Act {
       </>
     ),
     send: async (reason) => {
-      const rest = { reason, removeOther: removeOther.value }
-      const given = value.value.trim()
+      const [given, rest] = [value.value.trim(), { reason, removeOther: removeOther.value }]
       const body = given.includes('@') ? { email: given, ...rest } : { phone: given, ...rest }
       await withProof((options) => api.patch('/admin/users/{userId}/identifier', { path, body, ...options }))
       say(t('identifierSet'))
       reload()
     },
   }
-}
-
-const payOut = (path: { userId: string }, reload: () => void): Act => ({
-  title: t('payout'),
-  about: t('payoutAbout'),
-  isFinal: true,
-  send: async (reason) => {
-    const { items } = await withProof((options) =>
-      api.post('/admin/users/{userId}/payout', { path, body: { reason }, ...options })
-    )
+  const payOut = async (reason: string) => {
+    const call = { path, body: { reason } }
+    const { items } = await withProof((options) => api.post('/admin/users/{userId}/payout', { ...call, ...options }))
     const list = items.map(({ amount, state }) => `${money(amount)} (${word('payoutState', state)})`).join(' · ')
     say(list ? t('payoutOpened', { list }) : t('payoutNothing'), { seconds: 12 })
     reload()
-  },
-})
-
-const remove = (path: { userId: string }, reload: () => void): Act => ({
-  title: t('delete'),
-  about: t('deleteAbout'),
-  isFinal: true,
-  send: async (reason) => {
+  }
+  const remove = async (reason: string) => {
     await withProof((options) => api.delete('/admin/users/{userId}', { path, body: { reason }, ...options }))
     say(t('deleted'))
     reload()
-  },
-})
+  }
+  return [
+    user.status === 'active' ? suspend : lift,
+    user.status === 'banned' ? { title: t('payout'), about: t('payoutAbout'), isFinal: true, send: payOut } : ban,
+    identifier,
+    { title: t('delete'), about: t('deleteAbout'), isFinal: true, send: remove },
+  ]
+}

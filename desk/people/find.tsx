@@ -11,20 +11,17 @@ import { Badge, Field, List, Page, Time, usePages } from '../frame/parts.tsx'
 import { type Chosen, codes, Filters, State, yesOrNo } from './parts.tsx'
 import { t } from './words.ts'
 
-const typed = signal('')
-const asked = signal('')
-const filters = signal<Chosen>({})
+const [typed, asked, filters] = [signal(''), signal(''), signal<Chosen>({})]
 const query = () => ({ ...filters.value, ...asked.value && { q: asked.value } })
 
 /** The field and the people that fit; `open` says where one leads. */
 export function PeopleList({ open, children }: { open: (id: string) => string; children?: ComponentChildren }) {
-  const { value } = typed
-  const text = value.trim()
+  const text = typed.value.trim()
   const isShort = text !== '' && [...text].length < 3
   useEffect(() => {
     const later = setTimeout(() => (asked.value = isShort ? '' : text), 350)
     return () => clearTimeout(later)
-  }, [value])
+  }, [text])
   const people = usePages(
     (cursor, signal) => api.get('/admin/users', { query: { ...query(), cursor }, signal }),
     [JSON.stringify(query())],
@@ -36,47 +33,36 @@ export function PeopleList({ open, children }: { open: (id: string) => string; c
         <Field label={t('search')} value={typed} type='search' hint={t('searchMore')} error={error} />
       </form>
       {children}
-      <List
-        of={people}
-        label={t('title')}
-        open={({ id }) => open(id)}
-        render={(one) => <Row of={one} />}
-        empty={t('nobody')}
-      />
+      <List of={people} label={t('title')} open={({ id }) => open(id)} render={(one) => <Row of={one} />}
+        empty={t('nobody')} />
     </>
   )
 }
 
-function Row({ of: user }: { of: Schemas['AdminUser'] }) {
-  const others = user.identities.filter(({ type }) => type !== 'individual')
-  return (
-    <>
-      <span class='grow'>
-        <b dir='auto'>{user.fullName ?? t('noName')}</b>
-        <small dir='ltr'>{[user.phone, user.email].filter(Boolean).join(' · ')}</small>
-        {others.map(({ id, type, displayName, status }) => (
-          <small key={id}>
-            {word('identityType', type)}: <bdi>{displayName}</bdi> ({word('identityStatus', status)})
-          </small>
-        ))}
-      </span>
-      <span class='end'>
-        {user.isAdmin && <Badge>{t('admin')}</Badge>}{' '}
-        {user.deleteAt && <Badge tone='warn'>{t('willGo', { day: dayOf(user.deleteAt) })}</Badge>}{' '}
-        <State of={user.status} in='accountStatus' />
-        <small class='under'>
-          {t('lastSignIn')}: {user.lastSignInAt ? <Time at={user.lastSignInAt} /> : t('never')}
-        </small>
-      </span>
-    </>
-  )
-}
+const Row = ({ of: user }: { of: Schemas['AdminUser'] }) => (
+  <>
+    <span class='grow'>
+      <b><bdi>{user.fullName ?? t('noName')}</bdi></b>
+      <small><bdi>{user.phone}</bdi> <bdi>{user.email}</bdi></small>
+      {user.identities.filter(({ type }) => type !== 'individual').map(({ id, type, displayName, status }) => (
+        <small key={id}>{word('identityType', type)}: <bdi>{displayName}</bdi>, {word('identityStatus', status)}</small>
+      ))}
+    </span>
+    <span class='end'>
+      {user.isAdmin && <Badge>{t('admin')}</Badge>}{' '}
+      {user.deleteAt && <Badge tone='warn'>{t('willGo', { day: dayOf(user.deleteAt) })}</Badge>}{' '}
+      <State of={user.status} in='accountStatus' />
+      <small class='under'>{t('lastSignIn')}: {user.lastSignInAt ? <Time at={user.lastSignInAt} /> : t('never')}</small>
+    </span>
+  </>
+)
 
 export function Find({ given }: { given: string | null }) {
   useEffect(() => {
     if (given) asked.value = typed.value = given
   }, [given])
-  const identityStates = 'active pending_verification rejected expired suspended closing closed'
+  const states = 'active pending_verification rejected expired suspended closing closed'
+  const orders = ['oldest', 'name', '-lastSignInAt', 'suspendedUntil', 'deleteAt'] as const
   return (
     <Page title={t('title')} actions={<Csv name='users' query={query()} />}>
       <PeopleList open={(id) => `/people/${id}`}>
@@ -85,16 +71,10 @@ export function Find({ given }: { given: string | null }) {
           all={[
             ['status', t('status'), codes('accountStatus', 'active suspended banned deleted')],
             ['type', t('type'), codes('identityType', 'individual company office')],
-            ['identityStatus', t('identityStatus'), codes('identityStatus', identityStates)],
+            ['identityStatus', t('identityStatus'), codes('identityStatus', states)],
             ['isAdmin', t('admin'), yesOrNo()],
             ['toBeDeleted', t('leaving'), yesOrNo()],
-            ['sort', t('order'), [
-              ['oldest', t('oldest')],
-              ['name', t('name')],
-              ['-lastSignInAt', t('lastSignIn')],
-              ['suspendedUntil', t('suspendedUntil')],
-              ['deleteAt', t('deleteAt')],
-            ], t('newest')],
+            ['sort', t('order'), orders.map((order) => [order, t(order)]), t('newest')],
           ]}
         />
       </PeopleList>

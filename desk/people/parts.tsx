@@ -1,46 +1,33 @@
-// What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and charts.
+// What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs.
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { word } from '../frame/api.ts'
 import { Badge, Choice, type Tone } from '../frame/parts.tsx'
 import { t } from './words.ts'
 
-const toned: Record<Tone, string> = {
+const toned: Partial<Record<Tone, string>> = {
   good: 'active paid captured settled',
   bad: 'suspended banned deleted rejected failed upheld mismatch unmatched',
   warn: 'pending_review pending_verification expired open surplus processing',
-  calm: '',
 }
-const toneOf = (code: string) => (Object.keys(toned) as Tone[]).find((tone) => toned[tone].split(' ').includes(code))
-
 /** A code of a vocabulary as word and colour. */
-export const State = ({ of, in: vocabulary }: { of: string; in: string }) => (
-  <Badge tone={toneOf(of) ?? 'calm'}>{word(vocabulary, of)}</Badge>
-)
+export function State({ of, in: vocabulary }: { of: string; in: string }) {
+  const [tone] = Object.entries(toned).find(([, codes]) => codes.split(' ').includes(of)) ?? ['calm']
+  return <Badge tone={tone as Tone}>{word(vocabulary, of)}</Badge>
+}
 
 export const Two = ({ top, under }: { top: ComponentChildren; under: ComponentChildren }) => (
-  <>
-    <bdi>{top}</bdi>
-    <small class='under'>{under}</small>
-  </>
+  <><bdi>{top}</bdi><small class='under'>{under}</small></>
 )
 
-type TableProps = {
-  label: string
-  heads: string[]
-  /** Columns of numbers, which end below each other. */
-  ends?: number[]
-  rows: [key: string | number, ...cells: ComponentChildren[]][]
-}
-/** A table whose first cells name their rows; it scrolls where it is too wide, also by keyboard. */
-export function Table({ label, heads, ends = [], rows }: TableProps) {
+type TableProps = { label: string; heads: string[]; rows: [key: string | number, ...cells: ComponentChildren[]][] }
+/** A table whose first cells name their rows; it scrolls where it is too wide. Columns `ends` are of numbers. */
+export function Table({ label, heads, ends = [], rows }: TableProps & { ends?: number[] }) {
   const end = (column: number) => ends.includes(column) ? 'end' : ''
   return (
     <div class='scroll' role='group' aria-label={label} tabIndex={0}>
       <table>
-        <thead>
-          <tr>{heads.map((head, at) => <th key={at} scope='col' class={end(at)}>{head}</th>)}</tr>
-        </thead>
+        <thead><tr>{heads.map((head, at) => <th key={at} scope='col' class={end(at)}>{head}</th>)}</tr></thead>
         <tbody>
           {rows.map(([key, first, ...cells]) => (
             <tr key={key}>
@@ -62,26 +49,19 @@ export const yesOrNo = (): Option[] => [['true', t('yes')], ['false', t('no')]]
 export type Chosen = Record<string, string>
 type Filter = [name: string, label: string, options: Option[], none?: string]
 /** Choices that narrow a list down; one that is empty is not there. */
-export const Filters = ({ of, all, children }: { of: Signal<Chosen>; all: Filter[]; children?: ComponentChildren }) => (
-  <div class='filters'>
-    {children}
-    {all.map(([name, label, options, none = t('any')]) => (
-      <Choice
-        key={name}
-        label={label}
-        value={of.value[name] ?? ''}
-        options={[['', none], ...options]}
-        onChoose={(value) => {
-          const { [name]: _, ...others } = of.value
-          of.value = value ? { ...others, [name]: value } : others
-        }}
-      />
-    ))}
-  </div>
-)
+export function Filters({ of, all, children }: { of: Signal<Chosen>; all: Filter[]; children?: ComponentChildren }) {
+  const choose = (name: string) => (value: string) => {
+    const { [name]: _, ...others } = of.value
+    of.value = value ? { ...others, [name]: value } : others
+  }
+  const choices = all.map(([name, label, options, none = t('any')]) => (
+    <Choice key={name} label={label} value={of.value[name] ?? ''} options={[['', none], ...options]}
+      onChoose={choose(name)} />
+  ))
+  return <div class='filters'>{children}{choices}</div>
+}
 
-type TabsProps = { label: string; room: string; shown: string; of: Option[] }
-export const Tabs = ({ label, room, shown, of }: TabsProps) => (
+export const Tabs = ({ label, room, shown, of }: { label: string; room: string; shown: string; of: Option[] }) => (
   <nav class='tabs' aria-label={label}>
     {of.map(([id, text]) => (
       <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>

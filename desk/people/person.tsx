@@ -23,12 +23,11 @@ export function Person({ id }: { id: string }) {
   const isSelf = session.value?.user.id === id
   const isFree = !isSelf && user?.isAdmin === false && user.status !== 'deleted'
   const told = isSelf ? 'isSelf' : user?.isAdmin ? 'isAdmin' : user?.status === 'deleted' && 'isDeleted'
-  const acts = isFree &&
-    actsOn(user, reload).map((act) => (
-      <Button key={act.title} danger={act.isFinal ?? false} onClick={() => ask(act)}>{act.title}</Button>
-    ))
+  const button = (act: Act) => (
+    <Button key={act.title} danger={Boolean(act.isFinal)} onClick={() => ask(act)}>{act.title}</Button>
+  )
   return (
-    <Page title={user ? user.fullName ?? t('noName') : t('title')} actions={acts}>
+    <Page title={user ? user.fullName ?? t('noName') : t('title')} actions={isFree && actsOn(user, reload).map(button)}>
       {told && <p class='banner'>{t(told)}</p>}
       <Loaded of={load} rows={10}>
         {(of) => (
@@ -37,9 +36,7 @@ export function Person({ id }: { id: string }) {
               <Account of={of} />
               <Identities {...{ of, isFree, ask, reload }} />
               <Listings {...{ of, isFree: !isSelf, ask, reload }} />
-              <Section title={t('invoices')} of={of.invoices}>
-                <Invoices of={of.invoices} reload={reload} />
-              </Section>
+              <Section title={t('invoices')} of={of.invoices}><Invoices of={of.invoices} reload={reload} /></Section>
               <Reports title={t('reportsAbout')} of={of.reports.about} />
               <Reports title={t('reportsMade')} of={of.reports.made} />
             </div>
@@ -57,16 +54,14 @@ export function Person({ id }: { id: string }) {
   )
 }
 
-function Section({ title, of, children }: { title: string; of: unknown[]; children: ComponentChildren }) {
-  return (
-    <section class='card' aria-label={title}>
-      <h2>
-        {title} <small>{of.length >= 50 ? t('newest50') : of.length}</small>
-      </h2>
-      {of.length ? children : <p class='soft'>{t('none')}</p>}
-    </section>
-  )
-}
+type SectionProps = { title: string; of: unknown[]; head?: ComponentChildren; children: ComponentChildren }
+const Section = ({ title, of, head, children }: SectionProps) => (
+  <section class='card' aria-label={title}>
+    <h2>{title} <small>{of.length >= 50 ? t('newest50') : of.length}</small></h2>
+    {head}
+    {of.length ? children : <p class='soft'>{t('none')}</p>}
+  </section>
+)
 
 function Account({ of: { user, sessions } }: { of: History }) {
   const isLocked = user.status === 'suspended' || user.status === 'banned'
@@ -92,48 +87,39 @@ function Account({ of: { user, sessions } }: { of: History }) {
   )
 }
 
+type Way = 'suspend' | 'restore'
+const wayOf = (status: string): Way | undefined =>
+  status === 'active' ? 'suspend' : status === 'suspended' ? 'restore' : undefined
+
 /** Suspends something of a person, or brings it back; each undoes the other. */
-function switching(
-  title: string,
-  about: string,
-  to: (reason: string) => Promise<unknown>,
-  back: () => Promise<unknown>,
-): Act {
-  const send = async (reason: string) => {
-    await to(reason)
-    say(t('done', { what: title }), { undo: () => void back().catch(explain) })
+function switching(way: Way, name: string, reason: string | null, put: (to: Way, why: string) => Promise<void>): Act {
+  const title = `${t(way)} ${name}`
+  const back = () => put(way === 'suspend' ? 'restore' : 'suspend', reason ?? t('undone')).catch(explain)
+  const send = async (given: string) => {
+    await put(way, given)
+    say(t('done', { what: title }), { undo: () => void back() })
   }
-  return { title, about, send }
+  return { title, send }
 }
 
-const stateKey = { active: 'suspend', suspended: 'restore' } as const
-const isSwitched = (status: string): status is keyof typeof stateKey => status in stateKey
-
 function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
-  const act = ({ id: identityId, displayName, status, statusReason }: History['identities'][number]): Act => {
-    const put = (status: 'active' | 'suspended', reason: string) =>
-      api.patch('/admin/identities/{identityId}/status', { path: { identityId }, body: { status, reason } }).then(
-        reload,
-      )
-    const [to, back] = status === 'active' ? ['suspended', 'active'] as const : ['active', 'suspended'] as const
-    const title = `${t(stateKey[back])} ${displayName}`
-    return switching(
-      title,
-      t('identityAbout'),
-      (reason) => put(to, reason),
-      () => put(back, statusReason ?? t('undone')),
-    )
+  const button = ({ id, displayName, status, statusReason }: History['identities'][number]) => {
+    const way = wayOf(status)
+    const put = async (to: Way, reason: string) => {
+      const body = { status: to === 'suspend' ? 'suspended' as const : 'active' as const, reason }
+      await api.patch('/admin/identities/{identityId}/status', { path: { identityId: id }, body })
+      reload()
+    }
+    const act = way && { ...switching(way, displayName, statusReason, put), about: t('identityAbout') }
+    return isFree && act && <Button plain onClick={() => ask(act)}>{t(way)}</Button>
   }
   return (
     <Section title={t('identities')} of={identities}>
       {identities.map((one) => (
         <div key={one.id} class='entry'>
           <p class='row'>
-            <b dir='auto'>{one.displayName}</b> <small>{word('identityType', one.type)}</small>
-            <State of={one.status} in='identityStatus' />
-            {isFree && isSwitched(one.status) && (
-              <Button plain onClick={() => ask(act(one))}>{t(stateKey[one.status])}</Button>
-            )}
+            <b><bdi>{one.displayName}</bdi></b> <small>{word('identityType', one.type)}</small>
+            <State of={one.status} in='identityStatus' /> {button(one)}
           </p>
           <Facts
             of={[
@@ -153,48 +139,35 @@ function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
 }
 
 function Listings({ of: { newestListings, listings, identities }, isFree, ask, reload }: PartProps) {
-  const act = ({ id, refNo, status, statusReason }: History['newestListings'][number]): Act => {
-    const decide = (decision: 'suspend' | 'restore', reason?: string) =>
-      api.post('/admin/moderation/{id}/decide', { path: { id }, body: { decision, ...reason && { reason } } }).then(
-        reload,
-      )
-    const suspend = (reason: string) => decide('suspend', reason)
-    const restore = () => decide('restore')
-    const title = `${t(status === 'active' ? 'suspend' : 'restore')} ${refNo}`
-    return status === 'active'
-      ? switching(title, t('listingAbout'), suspend, restore)
-      : { ...switching(title, '', restore, () => suspend(statusReason ?? t('undone'))), reason: null }
+  const button = ({ id, refNo, status, statusReason }: History['newestListings'][number]) => {
+    const way = wayOf(status)
+    const put = async (decision: Way, reason: string) => {
+      const body = decision === 'suspend' ? { decision, reason } : { decision }
+      await api.post('/admin/moderation/{id}/decide', { path: { id }, body })
+      reload()
+    }
+    const more = way === 'suspend' ? { about: t('listingAbout') } : { reason: null }
+    const act = way && { ...switching(way, refNo, statusReason, put), ...more }
+    return isFree && act && <Button plain onClick={() => ask(act)}>{t(way)}</Button>
   }
   const name = (identityId: string) => identities.find(({ id }) => id === identityId)?.displayName
   const counts = Object.entries(listings).map(([code, count]) => `${word('listingStatus', code)} ${count}`).join(' · ')
+  const about = ({ refNo, kind, type, identityId }: History['newestListings'][number]) => (
+    <><bdi>{refNo}</bdi> · {word('kind', kind)} {word('listingType', type)} · <bdi>{name(identityId)}</bdi></>
+  )
   return (
-    <Section title={t('listings')} of={newestListings}>
-      <small>{counts}</small>
+    <Section title={t('listings')} of={newestListings} head={<small>{counts}</small>}>
       <Table
         label={t('listings')}
-        heads={[t('listing'), t('price'), t('status'), t('created'), t('act')]}
+        heads={[t('listing'), t('price'), t('status'), t('date'), t('act')]}
         ends={[1]}
         rows={newestListings.map((one) => [
           one.id,
-          <Two
-            top={one.titleAr ?? '—'}
-            under={
-              <>
-                <bdi>{one.refNo}</bdi> · {word('kind', one.kind)} {word('listingType', one.type)}
-                {identities.length > 1 && (
-                  <>
-                    · <bdi>{name(one.identityId)}</bdi>
-                  </>
-                )}
-              </>
-            }
-          />,
+          <Two top={one.titleAr ?? '—'} under={about(one)} />,
           <Money of={one.price} />,
           <Two top={<State of={one.status} in='listingStatus' />} under={one.statusReason} />,
           <Time at={one.createdAt} />,
-          isFree && isSwitched(one.status) && (
-            <Button plain onClick={() => ask(act(one))}>{t(stateKey[one.status])}</Button>
-          ),
+          button(one),
         ])}
       />
     </Section>
@@ -207,15 +180,11 @@ const Reports = ({ title, of }: { title: string; of: Schemas['Report'][] }) => (
       <div key={id} class='entry'>
         <p class='row'>
           <b>{word('reportReason', reason)}</b>
-          <small>
-            {word('reportTarget', targetType)} <Copy text={targetId} />
-          </small>
+          <small>{word('reportTarget', targetType)} <Copy text={targetId} /></small>
           {status === 'open' ? <a href={`#/queue/${id}`}>{t('toQueue')}</a> : <State of={status} in='reportStatus' />}
         </p>
-        {note && <p dir='auto'>{note}</p>}
-        <small>
-          <Time at={createdAt} full />
-        </small>
+        {note && <p><bdi>{note}</bdi></p>}
+        <small><Time at={createdAt} full /></small>
       </div>
     ))}
   </Section>
@@ -229,23 +198,20 @@ function Notes({ id, of, reload }: { id: string; of: Schemas['Note'][]; reload: 
     say(t('noted'))
     reload()
   }
-  return (
-    <section class='card' aria-label={t('notes')}>
-      <h2>
-        {t('notes')} <small>{of.length >= 50 ? t('newest50') : of.length}</small>
-      </h2>
+  const form = (
+    <>
       <Field label={t('note')} value={text} rows={2} maxLength={1000} />
-      <div>
-        <Button onClick={add} disabled={!text.value.trim()}>{t('addNote')}</Button>
-      </div>
-      {of.map((note) => (
-        <div key={note.id} class='entry'>
-          <p dir='auto'>{note.text}</p>
-          <small>
-            <bdi>{note.by.fullName}</bdi> · {word('noteTarget', note.targetType)} · <Time at={note.createdAt} full />
-          </small>
+      <div><Button onClick={add} disabled={!text.value.trim()}>{t('addNote')}</Button></div>
+    </>
+  )
+  return (
+    <Section title={t('notes')} of={of} head={form}>
+      {of.map(({ id, text, by, targetType, createdAt }) => (
+        <div key={id} class='entry'>
+          <p><bdi>{text}</bdi></p>
+          <small><bdi>{by.fullName}</bdi> · {word('noteTarget', targetType)} · <Time at={createdAt} full /></small>
         </div>
       ))}
-    </section>
+    </Section>
   )
 }

@@ -16,31 +16,22 @@ export default function Settings({ id }: Place) {
   const shown = (id in tabs ? id : 'service') as Name
   const Tab = tabs[shown]
   const names = (Object.keys(tabs) as Name[]).map((name): [Name, string] => [name, t(name)])
-  return (
-    <Page title={t('title')}>
-      <Tabs label={t('title')} room='settings' shown={shown} of={names} />
-      <Tab key={shown} />
-    </Page>
-  )
+  const row = <Tabs label={t('title')} room='settings' shown={shown} of={names} />
+  return <Page title={t('title')}>{row}<Tab key={shown} /></Page>
 }
 
 function Reasons() {
   const page = useLoad((signal) => api.get('/admin/moderation', { query: { limit: 1 }, signal }))
+  type Reason = NonNullable<typeof page.value>['reasons'][number]
+  const row = ({ code, textAr, textEn, kinds }: Reason): [string, ...string[]] => {
+    const usual = kinds.map((kind) => word('moderationKind', kind)).join(' · ')
+    return [code, language.value === 'ar' ? textAr : textEn, usual]
+  }
   return (
     <section class='card'>
       <p class='soft'>{t('reasonsAbout')}</p>
       <Loaded of={page}>
-        {({ reasons }) => (
-          <Table
-            label={t('reasons')}
-            heads={[t('reasons'), t('usual')]}
-            rows={reasons.map(({ code, textAr, textEn, kinds }) => [
-              code,
-              <bdi>{language.value === 'ar' ? textAr : textEn}</bdi>,
-              kinds.map((kind) => word('moderationKind', kind)).join('، '),
-            ])}
-          />
-        )}
+        {({ reasons }) => <Table label={t('reasons')} heads={[t('reasons'), t('usual')]} rows={reasons.map(row)} />}
       </Loaded>
     </section>
   )

@@ -4,12 +4,11 @@ import type { Schemas } from 'kuwait-property-client'
 import { api, withProof, word } from '../frame/api.ts'
 import { Badge, Button, Field, Loaded, say, useLoad } from '../frame/parts.tsx'
 import { type Act, useActs } from '../people/act.tsx'
-import { Form, type FormField } from './form.tsx'
+import { Form, type FormField, type Texts } from './form.tsx'
 import { nameOf, t } from './words.ts'
 
 type Setting = Schemas['Setting']
-type Texts = Record<string, string>
-const list = (signal?: AbortSignal) => api.get('/admin/settings', signal && { signal })
+const list = () => api.get('/admin/settings')
 const change = (body: { name: string; version: number; value: string }) =>
   withProof((options) => api.patch('/admin/settings', { body, ...options }))
 
@@ -18,32 +17,28 @@ const choices: Record<string, string[]> = {
   find_duplicates: ['"on"', '"off"'],
   admin_passkeys: ['"optional"', '"required"'],
 }
-/** The texts that make up a setting that is an object. */
+const apps = 'minVersion.ios minVersion.android minVersion.web storeUrl.ios storeUrl.android'
+/** The texts that make up a setting that is an object; any other is one text. */
 const parts: Record<string, string> = {
   seller: 'nameAr nameEn registrationNo addressAr phone email',
-  app: 'minVersion.ios minVersion.android minVersion.web storeUrl.ios storeUrl.android privacyUrl support.phone ' +
-    'support.email support.whatsapp',
+  app: `${apps} privacyUrl support.phone support.email support.whatsapp`,
   terms: 'version url requiredFrom',
   reserved_names: 'everybody people',
 }
-const plain = (value: string) => value.replaceAll('"', '')
-const partsOf = (name: string) => parts[name]?.split(' ')
-const labelOf = (field: string) =>
-  field.split('.').map((part) => ['ios', 'android', 'web'].includes(part) ? word('platform', part) : nameOf(part))
-    .join(': ')
+const partsOf = (name: string) => parts[name]?.split(' ') ?? ['']
+const plain = (value: string) => nameOf(value.replaceAll('"', ''))
+const labelOf = (part: string) => part in { ios: 1, android: 1, web: 1 } ? word('platform', part) : nameOf(part)
 
 function fieldsOf({ name }: Setting): FormField[] {
-  const options = choices[name]?.map((one): [string, string] => [one, nameOf(plain(one))])
-  if (options) return [{ name: 'value', label: nameOf(name), options }]
-  const rows = name === 'reserved_names' ? { rows: 8 } : {}
-  return partsOf(name)?.map((field) => ({ name: field, label: labelOf(field), ...rows })) ??
-    [{ name: 'value', label: nameOf(name), rows: 8 }]
+  const options = choices[name]?.map((one): [string, string] => [one, plain(one)])
+  const more = options ? { options } : name === 'reserved_names' || !(name in parts) ? { rows: 8 } : {}
+  return partsOf(name)
+    .map((field) => ({ name: field, label: field ? field.split('.').map(labelOf).join(': ') : nameOf(name), ...more }))
 }
 
 function textsOf({ name, value }: Setting): Texts {
-  const fields = partsOf(name)
-  if (!fields) return { value }
-  return Object.fromEntries(fields.map((field) => {
+  if (!(name in parts)) return { '': value }
+  return Object.fromEntries(partsOf(name).map((field) => {
     const part = field.split('.').reduce((of, key) => of?.[key], JSON.parse(value))
     return [field, Array.isArray(part) ? part.join('\n') : String(part ?? '')]
   }))
@@ -51,11 +46,10 @@ function textsOf({ name, value }: Setting): Texts {
 
 /** The setting as JSON. Of `app` what is empty is null, as is `terms` without anything. */
 function valueOf(name: string, texts: Texts): string {
-  const fields = partsOf(name)
-  if (!fields) return texts.value!
-  if (name === 'terms' && fields.every((field) => !texts[field]!.trim())) return 'null'
+  if (!(name in parts)) return texts['']!
+  if (name === 'terms' && !Object.values(texts).some((text) => text.trim())) return 'null'
   const whole: Record<string, unknown> = {}
-  for (const field of fields) {
+  for (const field of partsOf(name)) {
     const [key, inner] = field.split('.') as [string, string?]
     const text = texts[field]!.trim()
     const lines = text.split('\n').map((line) => line.trim()).filter(Boolean)
@@ -65,24 +59,30 @@ function valueOf(name: string, texts: Texts): string {
   return JSON.stringify(whole)
 }
 
-async function send(texts: Texts, { name, version }: Setting) {
-  const value = valueOf(name, texts)
-  try {
-    JSON.parse(value)
-  } catch {
-    return t('badJson')
-  }
-  await change({ name, version, value })
-}
+const send = (texts: Texts, { name, version }: Setting) => change({ name, version, value: valueOf(name, texts) })
 
-function summary(setting: Setting): string {
-  if (!partsOf(setting.name)) return choices[setting.name] ? nameOf(plain(setting.value)) : setting.value
-  return Object.values(textsOf(setting)).flatMap((text) => text.split('\n')).filter(Boolean).join('، ') || t('nothing')
-}
+const summary = (setting: Setting) =>
+  setting.name in choices
+    ? plain(setting.value)
+    : Object.values(textsOf(setting)).flatMap((text) => text.split('\n')).filter(Boolean).join(' · ') || t('nothing')
 
 export function Service() {
   const settings = useLoad(list)
   const open = useSignal<Setting | undefined>(undefined)
+  const close = () => {
+    open.value = undefined
+    settings.reload()
+  }
+  const button = (one: Setting) => (
+    <Button aria-label={t('editOf', { name: nameOf(one.name) })} onClick={() => (open.value = one)}>{t('edit')}</Button>
+  )
+  const row = (one: Setting) => (
+    <div key={one.name}>
+      <dt>{nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small></dt>
+      <dd><bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small></dd>
+      <dd class='act'>{button(one)}</dd>
+    </div>
+  )
   return (
     <Loaded of={settings}>
       {({ items }) => (
@@ -90,41 +90,12 @@ export function Service() {
           {items.filter(({ name }) => name === 'maintenance')
             .map((one) => <Maintenance key={one.name} of={one} reload={settings.reload} />)}
           <section class='card'>
-            <dl class='settings'>
-              {items.filter(({ name }) => name !== 'maintenance').map((one) => (
-                <div key={one.name}>
-                  <dt>
-                    {nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small>
-                  </dt>
-                  <dd>
-                    <bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small>
-                  </dd>
-                  <dd class='act'>
-                    <Button
-                      aria-label={t('editOf', { name: nameOf(one.name) })}
-                      onClick={() => (open.value = one)}
-                    >
-                      {t('edit')}
-                    </Button>
-                  </dd>
-                </div>
-              ))}
-            </dl>
+            <dl class='settings'>{items.filter(({ name }) => name !== 'maintenance').map(row)}</dl>
           </section>
           {open.value && (
-            <Form
-              title={nameOf(open.value.name)}
-              about={open.value.note}
-              row={open.value}
-              fields={fieldsOf(open.value)}
-              textsOf={textsOf}
-              send={send}
-              again={async () => (await list()).items.find(({ name }) => name === open.value?.name)}
-              onClose={() => {
-                open.value = undefined
-                settings.reload()
-              }}
-            />
+            <Form title={nameOf(open.value.name)} about={open.value.note} row={open.value} fields={fieldsOf(open.value)}
+              textsOf={textsOf} send={send} onClose={close}
+              again={async () => (await list()).items.find(({ name }) => name === open.value?.name)} />
           )}
         </>
       )}
@@ -136,7 +107,7 @@ function Maintenance({ of: { name, version, value }, reload }: { of: Setting; re
   const now = JSON.parse(value) as { ar: string; en: string } | null
   const [ar, en] = [useSignal(''), useSignal('')]
   const { ask, dialog } = useActs()
-  const set = async (next: { ar: string; en: string } | null) => {
+  const set = async (next: typeof now) => {
     await change({ name, version, value: JSON.stringify(next) }).finally(reload)
     say(t(next ? 'isClosed' : 'isOpen'))
   }
@@ -145,8 +116,7 @@ function Maintenance({ of: { name, version, value }, reload }: { of: Setting; re
     title: t('close'),
     about: t('closeAbout'),
     reason: null,
-    isFinal: true,
-    sure: t('closeSure'),
+    isFinal: t('closeSure'),
     isReady: () => ar.value.trim() !== '' && en.value.trim() !== '',
     more: () => (
       <>
@@ -156,18 +126,13 @@ function Maintenance({ of: { name, version, value }, reload }: { of: Setting; re
     ),
     send: () => set({ ar: ar.value.trim(), en: en.value.trim() }),
   }
+  const act = now ? open : close
   return (
     <section class='card' aria-label={t('maintenance')}>
-      <h2>
-        {t('maintenance')} <Badge tone={now ? 'bad' : 'good'}>{t(now ? 'isClosed' : 'isOpen')}</Badge>
-      </h2>
+      <h2>{t('maintenance')} <Badge tone={now ? 'bad' : 'good'}>{t(now ? 'isClosed' : 'isOpen')}</Badge></h2>
       {now && <p lang='ar' dir='rtl'>{now.ar}</p>}
       {now && <p lang='en' dir='ltr'>{now.en}</p>}
-      <div>
-        <Button danger={!now} main={Boolean(now)} onClick={() => ask(now ? open : close)}>
-          {t(now ? 'open' : 'close')}
-        </Button>
-      </div>
+      <div><Button danger={!now} main={Boolean(now)} onClick={() => ask(act)}>{act.title}</Button></div>
       {dialog}
     </section>
   )
