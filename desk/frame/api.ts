@@ -1,7 +1,7 @@
 // The client of the service, whose session it is, and the proof of an administrator.
 import { effect, signal } from '@preact/signals'
-import { createClient, isApiError, memoryStorage, type Schemas, type Session } from 'kuwait-property-client'
-import { language, t } from './words.ts'
+import { createClient, isApiError, type Schemas, type Session } from 'kuwait-property-client'
+import { language, storage, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
 
@@ -13,15 +13,7 @@ export function onLeaving(act: () => void) {
 }
 addEventListener('pageshow', () => (leaving = false))
 
-function tabStorage() {
-  try {
-    return sessionStorage
-  } catch {
-    return memoryStorage()
-  }
-}
-export const tab = tabStorage()
-
+export const tab = storage('sessionStorage')
 export const api = createClient({
   url: service,
   storage: tab,
@@ -37,13 +29,10 @@ export const api = createClient({
 export const session = signal<Session | null | undefined>()
 /** Why there is no session any more, to be told at the sign-in. */
 export const endedBy = signal('')
-
 let proof = ''
 let proofEnds = 0
-export function keepProof(given: Schemas['SudoProof']) {
-  proof = given.proof
-  proofEnds = Date.now() + given.expiresIn * 1000
-}
+export const keepProof = (given: Schemas['SudoProof']) =>
+  [proof, proofEnds] = [given.proof, Date.now() + given.expiresIn * 1000]
 
 /** Set while a proof is asked for. */
 export const asking = signal<((proven: boolean) => void) | undefined>()
@@ -52,8 +41,7 @@ let asked: Promise<void> | undefined
 const ask = () => asked ??= new Promise<void>((resolve, reject) => {
   asking.value = (proven) => {
     asking.value = asked = undefined
-    if (proven) resolve()
-    else reject(new DOMException('No proof was given.', 'AbortError'))
+    proven ? resolve() : reject(new DOMException('No proof was given.', 'AbortError'))
   }
 })
 

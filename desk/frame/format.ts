@@ -2,21 +2,16 @@
 import { language, t } from './words.ts'
 
 const locale = () => language.value === 'ar' ? 'ar-KW-u-nu-latn' : 'en-GB'
-
 export const number = (value: number) => value.toLocaleString('en')
-
 export const money = (value: number | string) =>
   `${Number(value).toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })} ${t('dinars')}`
-
 const inKuwait = (iso: string, options: Intl.DateTimeFormatOptions) =>
   new Date(iso).toLocaleString(locale(), { timeZone: 'Asia/Kuwait', ...options })
-
 export const timeOf = (iso: string) => inKuwait(iso, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** A day as the API has it, or the day of a moment in Kuwait. */
 export const dayOf = (iso: string) =>
   inKuwait(iso.length === 10 ? `${iso}T12:00:00+03:00` : iso, { dateStyle: 'medium' })
-
 const steps = [['day', 86_400], ['hour', 3_600], ['minute', 60]] as const
 
 /** How long ago something was, or how far off it is. */

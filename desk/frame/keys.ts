@@ -3,11 +3,9 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>
-
 /** People who use speech or whose hands tremble can do without single keys. */
 export const keysOn = signal(true)
 export const helpOpen = signal(false)
-
 const layers: { current: Keys }[] = []
 
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {

@@ -1,13 +1,10 @@
-// What all rooms are made of:
-//   useLoad(fn, deps) → { state: 'loading' | 'failed' | 'ready', value, error, reload }; usePages(ask, deps)
-//   <Loaded of={load} rows={5}>{(value) => …}</Loaded> draws skeleton, failure and value of a useLoad;
-//   <Page title actions>, <List of={pages} label render open>, <Field label value>, <Choice label value options>,
-//   <Button onClick main danger plain>, <Dialog title onClose>, <Badge tone>, <Money of>, <Time at>, <Facts of>,
-//   <Empty>, <Failed error retry>, <Picture src alt>, <Copy text>;
-//   say(text, { undo, seconds }) tells the live region and shows it; explain(error) does so for an error.
-// From the other files: `api`, `withProof`, `session`, `word`, `meta` (api.ts), `go`, `place`, `pathWith` (router.ts),
-// `useKeys` (keys.ts), `wordsOf`, `named`, `language` (words.ts), `money`, `timeOf`, `dayOf`, `ago` (format.ts).
-// A room is `desk/<room>/room.tsx` with a default export that gets the `Place`.
+// What all rooms are made of. `useLoad(fn, deps)` gives { state: 'loading' | 'failed' | 'ready', value, error, reload
+// }, `usePages` lists, `<Loaded of={load}>{(value) => …}` draws skeleton, failure and value. Then Page, List, Field,
+// Choice, Button, Dialog, Badge, Money, Time, Facts, Empty, Failed, Picture, Copy. `say(text, { undo, seconds })` tells
+// the live region and shows it, `explain(error)` does so for an error. From the other files: `api`, `withProof`,
+// `session`, `word`, `meta` (api.ts), `go`, `place`, `pathWith` (router.ts), `useKeys` (keys.ts), `wordsOf`, `named`,
+// `language` (words.ts), `money`, `timeOf`, `dayOf`, `ago` (format.ts). A room is `desk/<room>/room.tsx`; its default
+// export gets the `Place`.
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -17,10 +14,8 @@ import { useKeys } from './keys.ts'
 import { t } from './words.ts'
 
 type Children = { children?: ComponentChildren }
-type Now<Value> =
-  | { state: 'loading'; value?: Value; error?: undefined }
-  | { state: 'failed'; value?: Value; error: unknown }
-  | { state: 'ready'; value: Value; error?: undefined }
+type Now<Value> = { error?: unknown } &
+  ({ state: 'ready'; value: Value } | { state: 'loading' | 'failed'; value?: Value })
 export type Load<Value> = Now<Value> & { reload: () => void }
 
 /** Loads when shown and when `deps` change. What is loaded anew by `reload` stays visible until it has come. */
@@ -85,15 +80,11 @@ export const explain = (error: unknown) => say(textOf(error), { failed: true, se
 
 export function Told() {
   const { text, undo, failed } = told.value ?? {}
-  const takeBack = () => {
-    told.value = undefined
-    undo?.()
-  }
+  const takeBack = () => (told.value = undefined, undo?.())
   useKeys(undo ? { u: takeBack } : {})
+  const button = undo && <button type='button' onClick={takeBack}>{t('undo')} <kbd>U</kbd></button>
   return <div class={`told ${failed ? 'failed' : ''}`} role='status' aria-live='polite'>
-    {text && <div>
-      <span>{text}</span>{undo && <button type='button' onClick={takeBack}>{t('undo')} <kbd>U</kbd></button>}
-    </div>}
+    {text && <div><span>{text}</span>{button}</div>}
   </div>
 }
 
@@ -102,10 +93,8 @@ export function Page({ title, actions, children }: Children & { title: string; a
   return <><header class='head'><h1>{title}</h1><div class='actions'>{actions}</div></header>{children}</>
 }
 
-type ButtonProps = Children & Omit<ButtonHTMLAttributes, 'onClick' | 'disabled'> & {
-  onClick?: () => unknown; main?: boolean; danger?: boolean; plain?: boolean
-  key_?: string; disabled?: boolean; submits?: boolean
-}
+type Looks = { main?: boolean; danger?: boolean; plain?: boolean; key_?: string; disabled?: boolean; submits?: boolean }
+type ButtonProps = Children & Omit<ButtonHTMLAttributes, 'onClick' | 'disabled'> & Looks & { onClick?: () => unknown }
 /** A button takes one press at a time, and tells the error of what it does. */
 export function Button({ onClick, main, danger, plain, key_, submits, children, ...rest }: ButtonProps) {
   const isBusy = useSignal(false)
@@ -141,14 +130,12 @@ export function Field({ label, value, rows, hint, error, ...rest }: FieldProps) 
   </div>
 }
 
-type ChoiceProps = {
-  label: string; value: string; options: [string, string][]; onChoose: (value: string) => void; hidden?: boolean
-}
-/** A labelled choice of `[value, text]`; with `hidden` the label is for screen readers alone. */
-export function Choice({ label, value, options, onChoose, hidden }: ChoiceProps) {
+type ChoiceProps = { label: string; value: string; options: [string, string][]; onChoose: (value: string) => void }
+/** A labelled choice of `[value, text]`. */
+export function Choice({ label, value, options, onChoose }: ChoiceProps) {
   const id = useId()
   return <div class='field'>
-    <label for={id} class={hidden ? 'heard' : ''}>{label}</label>
+    <label for={id}>{label}</label>
     <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
       {options.map(([one, text]) => <option key={one} value={one} selected={one === value}>{text}</option>)}
     </select>
@@ -166,16 +153,10 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
     dialog.current?.querySelector<HTMLElement>('form :is(input, select, textarea), button.main')?.focus()
     return () => before instanceof HTMLElement && before.isConnected && before.focus()
   }, [])
-  const cancel = (event: Event) => {
-    event.preventDefault()
-    onClose()
-  }
+  const cancel = (event: Event) => (event.preventDefault(), onClose())
+  const close = <button type='button' class='plain' aria-label={t('close')} onClick={onClose}>✕</button>
   return <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={id} onCancel={cancel}>
-    <header>
-      <h2 id={id}>{title}</h2>
-      <button type='button' class='plain' aria-label={t('close')} onClick={onClose}>✕</button>
-    </header>
-    {children}
+    <header><h2 id={id}>{title}</h2>{close}</header>{children}
   </dialog>
 }
 
@@ -189,8 +170,8 @@ export const Time = ({ at, full }: { at: string | null | undefined; full?: boole
   at ? <time dateTime={at} title={timeOf(at)}>{full ? timeOf(at) : ago(at)}</time> : <>—</>
 /** Names and values; those without a value are left out. */
 export const Facts = ({ of }: { of: [string, ComponentChildren][] }) => <dl class='facts'>
-  {of.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
-    .map(([name, value]) => <div key={name}><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div>)}
+  {of.map(([name, value]) =>
+    (value || value === 0) && <div key={name}><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div>)}
 </dl>
 export const Empty = ({ children = t('nothing') }: Children) => <p class='empty'>{children}</p>
 export const Failed = ({ error, retry }: { error: unknown; retry?: () => void }) => <div class='empty' role='alert'>
@@ -202,8 +183,8 @@ export const Skeleton = ({ rows = 4 }: { rows?: number }) =>
   </div>
 type LoadedProps<Value> = { of: Load<Value>; rows?: number; children: (value: Value) => ComponentChildren }
 export function Loaded<Value>({ of, rows, children }: LoadedProps<Value>) {
-  if (of.state === 'failed') return <Failed error={of.error} retry={of.reload} />
-  return of.state === 'loading' ? <Skeleton rows={rows ?? 4} /> : <>{children(of.value)}</>
+  if (of.state === 'ready') return <>{children(of.value)}</>
+  return of.state === 'failed' ? <Failed error={of.error} retry={of.reload} /> : <Skeleton rows={rows ?? 4} />
 }
 
 type ListProps<Item> = {
@@ -225,11 +206,7 @@ export function List<Item extends { id: string | number }>(props: ListProps<Item
     rows()[to]?.focus()
     if (to >= items.length - 1) more?.()
   }
-  const toggle = (item: Item) => {
-    const next = new Set(selected!.value)
-    if (!next.delete(String(item.id))) next.add(String(item.id))
-    selected!.value = next
-  }
+  const toggle = ({ id }: Item) => (selected!.value = selected!.value.symmetricDifference(new Set([String(id)])))
   const onItem = (act: (item: Item) => void) => () => {
     const item = items[here()]
     if (item) act(item)

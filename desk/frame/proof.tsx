@@ -8,11 +8,9 @@ import { Button, Dialog, Field, say } from './parts.tsx'
 import { isolated, t } from './words.ts'
 
 type Proving = NonNullable<Input<'post', '/auth/sudo'>[0]>['body']
-
 /** What a browser says of a passkey that was not confirmed, in words. */
 export const passkeyError = (error: unknown) =>
   error instanceof WebAuthnError || error instanceof DOMException ? t('proofAborted') : textOf(error)
-
 export const ProofDialog = () => asking.value ? <Ask done={asking.value} /> : null
 
 function Ask({ done }: { done: (proven: boolean) => void }) {
@@ -21,7 +19,6 @@ function Ask({ done }: { done: (proven: boolean) => void }) {
   const [password, code, fault] = [useSignal(''), useSignal(''), useSignal('')]
   const [way, setWay] = useState<'passkey' | 'password' | 'code'>('password')
   const [isSent, setSent] = useState(false)
-
   const attempt = (act: () => Promise<unknown>) => async () => {
     fault.value = ''
     try {

@@ -8,7 +8,6 @@ function read(): Place {
   const [, room = '', ...rest] = path.split('/').map(decodeURIComponent)
   return { room, id: rest.join('/'), query: new URLSearchParams(query) }
 }
-
 export const place = signal(read())
 addEventListener('hashchange', () => (place.value = read()))
 

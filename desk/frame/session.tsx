@@ -47,7 +47,6 @@ export function SignIn() {
   const [identifier, password, code, said] = [useSignal(''), useSignal(''), useSignal(''), useSignal(endedBy.value)]
   const [step, setStep] = useState<'password' | 'forgot' | 'reset'>('password')
   const [resetId, setResetId] = useState<string>()
-
   const steps = {
     async password() {
       const now = await api.auth.signIn({ identifier: identifier.value, password: password.value })

@@ -1,24 +1,23 @@
 // The two languages of the desk. Each room has its words in a file `words.json`, in which none may lack a language.
 import { effect, signal } from '@preact/signals'
+import { memoryStorage } from 'kuwait-property-client'
 import texts from './words.json'
 
 export type Language = 'ar' | 'en'
 export type Words = Record<string, Record<Language, string>>
 
-/** A choice that the browser keeps, or the page where that is forbidden. */
-function kept<Value extends string>(key: string, values: readonly [Value, ...Value[]]) {
-  const stored = () => {
-    try {
-      return localStorage.getItem(key)
-    } catch {
-      return null
-    }
+/** A storage of the browser, or of the page where those are forbidden. */
+export function storage(name: 'localStorage' | 'sessionStorage'): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  try {
+    return window[name]
+  } catch {
+    return memoryStorage() as Storage
   }
-  const choice = signal(values.find((value) => value === stored()) ?? values[0])
-  effect(() => {
-    const { value } = choice
-    if (value !== stored()) try { localStorage.setItem(key, value) } catch { /* until the page is closed */ }
-  })
+}
+const choices = storage('localStorage')
+function kept<Value extends string>(key: string, values: readonly [Value, ...Value[]]) {
+  const choice = signal(values.find((value) => value === choices.getItem(key)) ?? values[0])
+  effect(() => choices.setItem(key, choice.value))
   return choice
 }
 export const language = kept('desk.language', ['ar', 'en'])

@@ -9,7 +9,6 @@ import { t } from './words.ts'
 type Asked = { items: Item[]; decision: Decision; send?: (reason: string) => unknown }
 export const asked = signal<Asked | undefined>()
 export const Ask = () => asked.value ? <Form key={asked.value.items[0]?.id} {...asked.value} /> : null
-
 const effects = {
   message: 'upholdHides', review: 'upholdHides', property: 'upholdSuspends', identity: undefined,
 } as const
@@ -27,7 +26,6 @@ function Form({ items, decision, send }: Asked) {
   const effect = report && decision === 'uphold' ? effects[report.targetType] : undefined
   const name = word('moderationDecision', decision)
   const close = () => (asked.value = undefined)
-
   const choose = (code: string) => {
     chosen.value = code
     reason.value = usual.find((one) => one.code === code)?.[tongue.value] ?? reason.value

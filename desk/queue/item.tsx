@@ -42,7 +42,6 @@ export function ItemPage({ id }: { id: string }) {
     }
   }, [id])
   useEffect(() => prepare(id), [id, queue.value.state, items.value.length])
-
   const known = items.value.find((item) => item.id === id) ?? opened.value?.item
   const item: Item | undefined = opened.value?.waits === false ? undefined : known ?? undefined
   const decisions = item && item.problem === undefined ? item.decisions : []
@@ -98,7 +97,6 @@ function contentOf({ listing, changes, identity }: Item): Record<string, unknown
   const papers = identity?.documents.map(({ name }) => name)
   return { ...fields, ...identity?.record, ...changes, ...papers && { papers } }
 }
-
 const who = ({ actor, said }: Schemas['AuditEntry']) => (actor ?? said)?.fullName ?? t('someone')
 
 function Decided({ by }: { by: Schemas['AuditEntry'] | null }) {

@@ -1,9 +1,7 @@
 // The queue: what waits, by kind and age, and decisions about several that are alike.
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { api, meta, session, word } from '../frame/api.ts'
-import { Badge, Button, Choice, explain, Field, List, type Load, Money, Page, Picture } from '../frame/parts.tsx'
-import { say, Time, useLoad } from '../frame/parts.tsx'
+import { Badge, Button, explain, List, type Load, Money, Page, Picture, say, Time, useLoad } from '../frame/parts.tsx'
 import { go, pathWith, type Place } from '../frame/router.ts'
 import { named } from '../frame/words.ts'
 import { Ask, asked } from './ask.tsx'
@@ -19,7 +17,7 @@ const kinds = {
 } as const
 
 export default function Queue({ id, query }: Place) {
-  useEffect(() => void load(query), [query.toString()])
+  useEffect(() => void load(query.toString()), [query.toString()])
   useEffect(() => flush, [])
   return id ? <ItemPage key={id} id={id} /> : <Waiting query={query} />
 }
@@ -28,8 +26,11 @@ function Waiting({ query }: { query: URLSearchParams }) {
   const given = Object.fromEntries(query)
   const kind = (given.kind ?? '') as Kind | ''
   const stats = useLoad((signal) => api.get('/admin/stats', { signal }), [])
-  const { isLoadingMore = false, ...state } = queue.value
-  const loading = { ...state, value: items.value, reload: () => void load(query, true) } as Load<unknown>
+  const { isLoadingMore = false, of, ...state } = queue.value
+  const reload = () => void load(query.toString(), true)
+  // Until the effect has run the store still has what other filters gave.
+  const isOther = of !== query.toString()
+  const loading = { ...isOther ? { state: 'loading' } : state, value: items.value, reload } as Load<unknown>
   const tab = (one: Kind | '', figure?: keyof NonNullable<typeof stats.value>['waiting']) =>
     <a key={one} href={`#${pathWith('/queue', { kind: one })}`} aria-current={one === kind ? 'page' : undefined}>
       {one ? word('moderationKind', one) : t('all')} {figure && <small>{stats.value?.waiting[figure] || ''}</small>}
@@ -122,83 +123,77 @@ function Row({ item }: { item: Item }) {
   </>
 }
 
-const typed = ['q', 'refNo', 'priceMin', 'priceMax', 'licenceNo', 'licenceExpiresBefore', 'since', 'until'] as const
-const sorts: [string, string, ...(Kind | '')[]][] = [
-  ['price', 'price', 'listing', 'changes'], ['-price', 'priceDown', 'listing', 'changes'],
-  ['name', 'displayName', 'listing', 'changes', 'identity'], ['licenceExpiresOn', 'licenceExpiresOn', 'identity'],
-  ['-reports', 'reports', 'report'],
+/** The filters of each kind: their name, and the vocabulary or form of their values. */
+const ofListings = [
+  ['listingType', 'listingType'], ['listingKind', 'kind'], ['areaId', 'areas'], ['refNo', 'text'], ['priceMin', 'text'],
+  ['priceMax', 'text'],
 ]
+const times = [['since', 'date'], ['until', 'date']]
+const filters: Partial<Record<Kind, string[][]>> = {
+  listing: ofListings, changes: ofListings, identity: [['licenceNo', 'text'], ['licenceExpiresBefore', 'date']],
+  report: [['targetType', 'reportTarget'], ['reportReason', 'reportReason']],
+}
+const sorts: Partial<Record<Kind, string[]>> = {
+  listing: ['price', '-price', 'name'], changes: ['price', '-price', 'name'], identity: ['name', 'licenceExpiresOn'],
+  report: ['-reports'],
+}
 
 function Filters({ kind, given }: { kind: Kind | ''; given: Record<string, string> }) {
-  const isOpen = useSignal(Object.keys(given).some((name) => !['kind', 'q', 'sort'].includes(name)))
-  const values = Object.fromEntries(typed.map((name) => [name, useSignal((given[name] ?? '').replace(/T.*/, ''))]))
-  const set = (changes: Record<string, string>) => go(pathWith('/queue', { ...given, ...changes }), true)
+  const shown = [...filters[kind as Kind] ?? [], ...times]
   const submit = (event: Event) => {
     event.preventDefault()
-    const day = (name: string, text: string) => text && /since|until/.test(name) ? `${text}T00:00:00+03:00` : text
-    set(Object.fromEntries(typed.map((name) => [name, day(name, values[name]!.value.trim())])))
+    const typed = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>
+    for (const [name] of times) if (typed[name!]) typed[name!] += 'T00:00:00+03:00'
+    go(pathWith('/queue', { ...given, ...typed }), true)
   }
-  const text = (name: (typeof typed)[number], type: 'text' | 'date' = 'text') =>
-    <Field label={fieldName(name)} value={values[name]!} type={type} dir='ltr' />
-  const choice = (name: string, options: [string, string][], label = fieldName(name)) =>
-    <Choice label={label} value={given[name] ?? ''} options={[['', t('all')], ...options]}
-      onChoose={(value) => set({ [name]: value })} />
-  const words = (name: string) =>
-    (meta.value?.enums[name] ?? []).map(({ code }): [string, string] => [code, word(name, code)])
-  const areas = [...meta.value?.areas.values() ?? []].map((area): [string, string] => [area.id, named(area)])
-  const ofKind = sorts.filter(([, , ...of]) => of.includes(kind))
-  const orders: [string, string][] = [
-    ['', t('oldest')], ['newest', t('newest')],
-    ...ofKind.map(([sort, name]): [string, string] => [sort, fieldName(name)]),
-  ]
+  const options = (of: string): [string, string][] => of === 'areas'
+    ? [...meta.value?.areas.values() ?? []].map((area) => [area.id, named(area)])
+    : (meta.value?.enums[of] ?? []).map(({ code }) => [code, word(of, code)])
+  const value = (name: string) => given[name]?.replace(/T.*/, '') ?? ''
+  const input = (name: string, type: string, label = fieldName(name)) => <label key={name} class='field'>
+    <span>{label}</span><input name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />
+  </label>
+  const select = (name: string, of: [string, string][], label = fieldName(name)) => <label key={name} class='field'>
+    <span>{label}</span>
+    <select name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
+      {of.map(([one, text]) => <option key={one} value={one} selected={one === value(name)}>{text}</option>)}
+    </select>
+  </label>
+  const orders = ['newest', ...sorts[kind as Kind] ?? []].map((one): [string, string] => [one, fieldName(one)])
   return <form class='filters' role='search' onSubmit={submit}>
-    <Field label={t('search')} value={values.q!} type='search' />
-    <Choice label={t('sort')} value={given.sort ?? ''} options={orders} onChoose={(sort) => set({ sort })} />
-    {isOpen.value && <>
-      {(kind === 'listing' || kind === 'changes') && <>
-        {choice('listingType', words('listingType'))}{choice('listingKind', words('kind'))}{choice('areaId', areas)}
-        {text('refNo')}{text('priceMin')}{text('priceMax')}
-      </>}
-      {kind === 'identity' && <>{text('licenceNo')}{text('licenceExpiresBefore', 'date')}</>}
-      {kind === 'report' && <>
-        {choice('targetType', words('reportTarget'))}{choice('reportReason', words('reportReason'))}
-      </>}
-      {text('since', 'date')}{text('until', 'date')}
-    </>}
-    <div class='row'>
-      <Button submits>{t('filters')}</Button>
-      <Button plain aria-label={t('moreFilters')} aria-expanded={isOpen.value}
-        onClick={() => (isOpen.value = !isOpen.value)}>{isOpen.value ? '−' : '+'}</Button>
-    </div>
+    {input('q', 'search', t('search'))}{select('sort', [['', fieldName('oldest')], ...orders], t('sort'))}
+    <details open={shown.some(([name]) => given[name!])}>
+      <summary>{t('moreFilters')}</summary>
+      <div class='filters'>
+        {shown.map(([name, of]) => of === 'text' || of === 'date' ? input(name!, of)
+          : select(name!, [['', t('all')], ...options(of!)]))}
+      </div>
+    </details>
+    <Button submits>{t('filters')}</Button>
   </form>
 }
 
 const undoes: Partial<Record<Decision, Decision>> = { suspend: 'restore', approve: 'suspend', restore: 'suspend' }
+async function takeBack(one: Lately, decision: Decision, reason?: string) {
+  await decideNow(one.decided.id, { decision, ...reason && { reason } })
+  lately.value = lately.value.filter((other) => other !== one)
+  say(t(`did_${decision}`))
+}
 
 /** What was decided in this visit, with the act that the service has to undo it. */
-function DecidedLately() {
-  if (!lately.value.length) return null
-  const takeBack = async (one: Lately, decision: Decision, reason?: string) => {
-    await decideNow(one.decided.id, { decision, ...reason && { reason } })
-    lately.value = lately.value.filter((other) => other !== one)
-    say(t(`did_${decision}`))
-  }
-  const press = (one: Lately, decision: Decision) => () => {
-    if (decision === 'restore') return takeBack(one, decision)
-    const send = (reason: string) => takeBack(one, decision, reason).catch(explain)
-    asked.value = { items: [one.item], decision, send }
-  }
-  return <section class='below'>
-    <h2>{t('decidedLately')}</h2>
-    <ul class='list'>
-      {lately.value.map((one) => {
-        const back = undoes[one.decision]
-        return <li key={one.item.id}>
-          <span class='grow said'><bdi>{titleOf(one.item)}</bdi> <Badge>{t(`did_${one.decision}`)}</Badge></span>
-          {back && one.decided.decisions.includes(back) &&
-            <Button onClick={press(one, back)}>{word('moderationDecision', back)}</Button>}
-        </li>
-      })}
-    </ul>
-  </section>
-}
+const DecidedLately = () => lately.value.length > 0 && <section class='below'>
+  <h2>{t('decidedLately')}</h2>
+  <ul class='list'>
+    {lately.value.map((one) => {
+      const back = undoes[one.decision]
+      const send = (reason?: string) => takeBack(one, back!, reason)
+      const press = () => back === 'restore' ? send()
+        : void (asked.value = { items: [one.item], decision: back!, send: (reason) => send(reason).catch(explain) })
+      return <li key={one.item.id}>
+        <span class='grow said'><bdi>{titleOf(one.item)}</bdi> <Badge>{t(`did_${one.decision}`)}</Badge></span>
+        {back && one.decided.decisions.includes(back) &&
+          <Button onClick={press}>{word('moderationDecision', back)}</Button>}
+      </li>
+    })}
+  </ul>
+</section>

@@ -14,33 +14,28 @@ export type Decision = Item['decisions'][number]
 type Body = NonNullable<Input<'post', '/admin/moderation/{id}/decide'>[0]>['body']
 type Query = NonNullable<NonNullable<Input<'get', '/admin/moderation'>[0]>['query']>
 
+type State = { of: string; state: 'loading' | 'ready' | 'failed'; error?: unknown; isLoadingMore?: boolean }
+export const queue = signal<State>({ of: '', state: 'loading' })
 export const items = signal<Item[]>([])
 export const reasons = signal<Schemas['ModerationPage']['reasons']>([])
-type State = { state: 'loading' | 'ready' | 'failed'; error?: unknown; isLoadingMore?: boolean }
-export const queue = signal<State>({ state: 'loading' })
 export const selected = signal(new Set<string>())
 export type Lately = { item: Item; decision: Decision; decided: Schemas['Decided'] }
 export const lately = signal<Lately[]>([])
-
-let shown: string | undefined
 let cursor: string | null = null
 let turn = 0
-
 const ask = (more: Query) => {
-  const filters = Object.fromEntries(new URLSearchParams(shown)) as Query
+  const filters = Object.fromEntries(new URLSearchParams(queue.value.of)) as Query
   return api.get('/admin/moderation', { query: { limit: 30, ...filters, ...more } })
 }
 
 /** Loads the queue by the filters of the address; `anew` also where it has them already. */
-export async function load(query: URLSearchParams, anew = false) {
-  const wanted = new URLSearchParams([...query].sort()).toString()
-  if (wanted === shown && !anew) return
+export async function load(of: string, anew = false) {
+  if (turn && of === queue.value.of && queue.value.state !== 'failed' && !anew) return
   const mine = ++turn
-  shown = wanted
   batch(() => {
     items.value = []
     selected.value = new Set()
-    queue.value = { state: 'loading' }
+    queue.value = { of, state: 'loading' }
   })
   try {
     const page = await ask({})
@@ -48,12 +43,10 @@ export async function load(query: URLSearchParams, anew = false) {
       items.value = page.items.filter(({ id }) => !isHeld(id))
       reasons.value = page.reasons
       cursor = page.nextCursor
-      queue.value = { state: 'ready' }
+      queue.value = { of, state: 'ready' }
     })
   } catch (error) {
-    if (mine !== turn) return
-    queue.value = { state: 'failed', error }
-    shown = undefined
+    if (mine === turn) queue.value = { of, state: 'failed', error }
   }
 }
 
@@ -61,7 +54,8 @@ export const hasMore = () => cursor !== null
 export async function more() {
   if (!cursor || queue.value.isLoadingMore || queue.value.state !== 'ready') return
   const mine = turn
-  queue.value = { state: 'ready', isLoadingMore: true }
+  const { of } = queue.value
+  queue.value = { of, state: 'ready', isLoadingMore: true }
   const page = await ask({ cursor }).catch(explain)
   if (mine !== turn) return
   if (page) {
@@ -69,21 +63,18 @@ export async function more() {
     items.value = [...items.value, ...page.items.filter(({ id }) => !known.has(id) && !isHeld(id))]
     cursor = page.nextCursor
   }
-  queue.value = { state: 'ready' }
+  queue.value = { of, state: 'ready' }
 }
 
 export const replace = (item: Item) => (items.value = items.value.map((one) => one.id === item.id ? item : one))
-
 export function titleOf({ listing, identity, report, payout, kind }: Item): string {
   if (report) return report.then?.displayName || report.target.displayName
   const record = identity && { nameAr: identity.record.displayName, nameEn: identity.record.nameEn ?? null }
   return listing?.titleAr || record && named(record) || payout?.name || word('moderationKind', kind)
 }
-
 /** The pictures that the page of an item shows, in its order. */
 export const picturesOf = ({ listing, pictures, report, of }: Item) =>
   [...pictures ?? listing?.media ?? [], ...of?.media ?? [], ...report?.then?.pictures ?? []]
-
 export const next = (id: string, by = 1): Item | undefined =>
   items.value[items.value.findIndex((item) => item.id === id) + by]
 
@@ -97,7 +88,6 @@ export function prepare(id: string) {
     if (address) new Image().src = address
   }
 }
-
 export const openItem = (item: Item | undefined) =>
   go(pathWith(item ? `/queue/${item.id}` : '/queue', Object.fromEntries(place.value.query)), true)
 
@@ -108,17 +98,13 @@ const isHeld = (id: string) => held.some(({ sent }) => sent.some(({ item }) => i
 
 /** Decides after five seconds, or when the queue is left; until then it can be undone. The next item shows at once. */
 export function decide(given: Item[], body: Body) {
-  const [{ id }] = given as [Item]
+  const { id } = given[0]!
   const following = given.length === 1 ? next(id) ?? next(id, -1) : undefined
-  const sent = given.map((item) => ({
-    item,
-    at: items.value.indexOf(item),
-    body: {
-      ...body,
-      ...item.version !== null && { version: item.version },
-      ...item.identity && { documentIds: item.identity.documents.map(({ id }) => id) },
-    },
-  }))
+  const sent = given.map((item): Sent => {
+    const papers = item.identity && { documentIds: item.identity.documents.map(({ id }) => id) }
+    const version = item.version !== null && { version: item.version }
+    return { item, at: items.value.indexOf(item), body: { ...body, ...version, ...papers } }
+  })
   const one: Held = { sent, from: place.value.id, timer: setTimeout(() => void send(one), 5000) }
   held.push(one)
   batch(() => {
@@ -131,10 +117,12 @@ export function decide(given: Item[], body: Body) {
   say(`${done} ${after}`, { seconds: 5, undo: () => undo(one) })
 }
 
-const drop = (one: Held) => {
+function drop(one: Held) {
   clearTimeout(one.timer)
   held = held.filter((other) => other !== one)
 }
+const putBack = (item: Item, at: number) =>
+  (items.value = items.value.filter(({ id }) => id !== item.id).toSpliced(Math.max(0, at), 0, item))
 
 function undo(one: Held) {
   drop(one)
@@ -143,19 +131,15 @@ function undo(one: Held) {
   say(t('undone'))
 }
 
-const putBack = (item: Item, at: number) =>
-  (items.value = items.value.filter(({ id }) => id !== item.id).toSpliced(Math.max(0, at), 0, item))
-
 /** Sends what was held, four at a time; what is refused comes back with the reason. */
 async function send(one: Held) {
   drop(one)
-  const waiting = [...one.sent]
+  const waiting = one.sent.values()
   const inTurn = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await sendOne(next)
+    for (const next of waiting) await sendOne(next)
   }
   await Promise.all([1, 2, 3, 4].map(inTurn))
 }
-
 async function sendOne({ item, body, at }: Sent) {
   try {
     const decided = await decideNow(item.id, body)
@@ -165,10 +149,8 @@ async function sendOne({ item, body, at }: Sent) {
     say(`${t('notDecided', { title: titleOf(item) })} ${textOf(error)}`, { failed: true, seconds: 10 })
   }
 }
-
 export const decideNow = (id: string, body: Body) =>
   withProof((proof) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...proof }))
-
 /** Sends all that is held at once. */
 export const flush = () => void held.map(send)
 onLeaving(flush)
@@ -182,7 +164,6 @@ export async function seeAnew(item: Item) {
 }
 
 export const isConflict = (error: unknown) => isCode(error, 'version_conflict', 'documents_changed')
-
 export const claim = (id: string) => api.post('/admin/moderation/{id}/claim', { path: { id } })
 export const release = (id: string) => {
   // Where it fails, the claim ends by itself.

@@ -67,32 +67,28 @@ export function Gallery({ of }: { of: Pictures }) {
 
 const Person = ({ id, name }: { id: string; name: string | null }) =>
   <a href={`#/people/${id}`}><bdi>{name ?? id.slice(0, 8)}</bdi></a>
-
 const Text = ({ title, text }: { title?: unknown; text?: unknown }) => <div class='text'>
   {title ? <h2 class='soft' dir='auto'>{String(title)}</h2> : null}{text ? <p dir='auto'>{String(text)}</p> : null}
 </div>
 
-const ListingFacts = ({ of }: { of: Property }) => <section class='card'>
+const ListingFacts = ({ of: { owner, ...of } }: { of: Property }) => <section class='card'>
   <p class='row'>
     <strong class='number'>{of.priceLabel}</strong>
     <Badge>{word('listingType', of.type)}</Badge> <Badge>{word('kind', of.kind)}</Badge>
     <Badge>{word('listingStatus', of.status)}</Badge> <Copy text={of.refNo} />
   </p>
   <p class='row'>
-    <span class='soft'>{t('owner')}</span>
-    <a href={`#/people?q=${of.owner.identityId}`}><bdi>{of.owner.displayName}</bdi></a>
-    <Badge>{word('identityType', of.owner.type)}</Badge>
+    <span class='soft'>{t('owner')}</span> <a href={`#/people?q=${owner.identityId}`}><bdi>{owner.displayName}</bdi></a>
+    <Badge>{word('identityType', owner.type)}</Badge>
   </p>
   {of.statusReason && <p class='warn' dir='auto'>{of.statusReason}</p>}
-  <RecordFacts of={of} keys={factKeys} />
-  <Map point={of.location} areaId={of.areaId} />
+  <RecordFacts of={of} keys={factKeys} /><Map point={of.location} areaId={of.areaId} />
 </section>
 
 const ListingText = ({ of }: { of: Property }) => <section class='card'>
   <Gallery of={of.media} />
   <Text title={of.titleAr} text={of.descriptionAr} /><Text title={of.titleEn} text={of.descriptionEn} />
 </section>
-
 const isWordsEnd = (text: string, at: number) => /^$|\s/.test(text.charAt(at)) || /^$|\s/.test(text.charAt(at - 1))
 
 /** What differs of two texts: whole words, since Arabic letters join, between what begins and what ends alike. */
@@ -121,10 +117,9 @@ export function Differences({ title, from, to, names = [t('before'), t('after')]
       <tbody>
         {keys.map((key) => {
           const [was, is] = [valueText(key, from[key]), valueText(key, to[key])]
+          const cells = [<Changed from={is} to={was} />, <Changed from={was} to={is} />]
           return <tr key={key}>
-            <th scope='row'>{fieldName(key)}</th>
-            <td class='text' dir='auto'><Changed from={is} to={was} /></td>
-            <td class='text' dir='auto'><Changed from={was} to={is} /></td>
+            <th scope='row'>{fieldName(key)}</th>{cells.map((one) => <td class='text' dir='auto'>{one}</td>)}
           </tr>
         })}
       </tbody>
@@ -136,8 +131,7 @@ export function Differences({ title, from, to, names = [t('before'), t('after')]
 const Changes = ({ item: { listing, changes, before, pictures } }: { item: Item }) =>
   <Differences title={t('changes')} from={before ?? {}} to={changes ?? {}}>
     {pictures && listing && <div class='cards'>
-      <div><h3>{t('before')}</h3><Gallery of={listing.media} /></div>
-      <div><h3>{t('after')}</h3><Gallery of={pictures} /></div>
+      <div><h3>{t('before')}</h3><Gallery of={listing.media} /></div><div><h3>{t('after')}</h3><Gallery of={pictures} /></div>
     </div>}
   </Differences>
 

@@ -5,7 +5,6 @@ import fieldNames from './fields.json'
 import texts from './words.json'
 
 export const t = wordsOf(texts)
-
 const fields: Words = fieldNames
 export const fieldName = (key: string) => fields[key]?.[language.value] ?? key
 
