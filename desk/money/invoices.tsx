@@ -56,8 +56,8 @@ function refund(invoice: Invoice, reload: () => void): Act {
     say(t(outcomes[done.refund.state], { n: money(done.refund.amount) }))
     reload()
   }
-  const title = t('refundOf', { number: invoice.number })
-  return { title, about: `${t('refundAbout')} ${t('ceiling')}`, isFinal: true, isReady, more, send }
+  const [title, about] = [t('refundOf', { number: invoice.number }), `${t('refundAbout')} ${t('ceiling')}`]
+  return { title, about, reason: t('reason'), isFinal: true, isReady, more, send }
 }
 
 const Payment = ({ of: { provider, state, method, reference, amount } }: { of: Invoice['payments'][number] }) => (

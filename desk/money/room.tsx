@@ -7,7 +7,7 @@ import { money } from '../frame/format.ts'
 import { Badge, Button, Copy, Field, List, Loaded, Money, Page, say, Time, useLoad, usePages } from '../frame/parts.tsx'
 import type { Place } from '../frame/router.ts'
 import { type Act, useActs } from '../people/act.tsx'
-import { PeopleList } from '../people/find.tsx'
+import { PeopleList } from '../people/room.tsx'
 import { type Chosen, codes, Filters, State, Tabs, yesOrNo } from '../people/parts.tsx'
 import { Invoices } from './invoices.tsx'
 import { t } from './words.ts'
@@ -95,7 +95,9 @@ function Events() {
   const outcomes = 'mismatch unmatched received paid failed refunded surplus pending repeated ignored'
   const is = (outcome: string) => filters.value.outcome === outcome
   const button = (outcome: string) => (
-    <Button key={outcome} onClick={() => (filters.value = { outcome })} aria-pressed={is(outcome)}>{alarm(outcome)}</Button>
+    <Button key={outcome} aria-pressed={is(outcome)} onClick={() => (filters.value = { outcome })}>
+      {alarm(outcome)}
+    </Button>
   )
   return (
     <>

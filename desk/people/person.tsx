@@ -78,8 +78,7 @@ function Account({ of: { user, sessions } }: { of: History }) {
           [t('email'), email && <>{email} {!user.emailProven && <Badge tone='warn'>{t('unproven')}</Badge>}</>],
           [t('created'), <Time at={user.createdAt} full />],
           [t('lastSignIn'), user.lastSignInAt ? <Time at={user.lastSignInAt} full /> : t('never')],
-          [t('sessions'), String(sessions)],
-          [t('language'), word('language', user.language)],
+          [t('sessions'), String(sessions)], [t('language'), word('language', user.language)],
           [t('id'), <Copy text={user.id} />],
         ]}
       />
@@ -113,27 +112,25 @@ function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
     const act = way && { ...switching(way, displayName, statusReason, put), about: t('identityAbout') }
     return isFree && act && <Button plain onClick={() => ask(act)}>{t(way)}</Button>
   }
+  const about = ({ id, type, nameEn, licenceNo, licenceExpiresOn, phone, email }: History['identities'][number]) => (
+    <>
+      {[word('identityType', type), nameEn, phone, email].map((text) => text && <bdi key={text}>{text} · </bdi>)}
+      {licenceNo && t('licence', { no: licenceNo, day: licenceExpiresOn ? dayOf(licenceExpiresOn) : '—' })}
+      {' '}<Copy text={id} />
+    </>
+  )
   return (
     <Section title={t('identities')} of={identities}>
-      {identities.map((one) => (
-        <div key={one.id} class='entry'>
-          <p class='row'>
-            <b><bdi>{one.displayName}</bdi></b> <small>{word('identityType', one.type)}</small>
-            <State of={one.status} in='identityStatus' /> {button(one)}
-          </p>
-          <Facts
-            of={[
-              [t('statusReason'), one.statusReason],
-              [t('name'), one.type !== 'individual' && one.nameEn],
-              [t('licence'), one.licenceNo],
-              [t('licenceEnds'), one.licenceExpiresOn && dayOf(one.licenceExpiresOn)],
-              [t('phone'), one.phone],
-              [t('email'), one.email],
-              [t('id'), <Copy text={one.id} />],
-            ]}
-          />
-        </div>
-      ))}
+      <Table
+        label={t('identities')}
+        heads={[t('name'), t('status'), t('act')]}
+        rows={identities.map((one) => [
+          one.id,
+          <Two top={one.displayName} under={about(one)} />,
+          <Two top={<State of={one.status} in='identityStatus' />} under={one.statusReason} />,
+          button(one),
+        ])}
+      />
     </Section>
   )
 }

@@ -1,11 +1,16 @@
 // What administrators decide about the service itself, and their own passkeys.
-import { api, word } from '../frame/api.ts'
-import { Loaded, Page, useLoad } from '../frame/parts.tsx'
+import { useSignal } from '@preact/signals'
+import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
+import type { Schemas } from 'kuwait-property-client'
+import { api, withProof, word } from '../frame/api.ts'
+import { number } from '../frame/format.ts'
+import { Badge, Button, Empty, Field, Loaded, Money, Page, say, Time, useLoad } from '../frame/parts.tsx'
+import { passkeyError } from '../frame/proof.tsx'
 import type { Place } from '../frame/router.ts'
-import { language } from '../frame/words.ts'
-import { Table, Tabs } from '../people/parts.tsx'
-import { Passkeys } from './passkeys.tsx'
-import { Plans } from './plans.tsx'
+import { language, named } from '../frame/words.ts'
+import { useActs } from '../people/act.tsx'
+import { Table, Tabs, Two, yesOrNo } from '../people/parts.tsx'
+import { Form, type FormField, type Texts } from './form.tsx'
 import { Service } from './service.tsx'
 import { t } from './words.ts'
 
@@ -33,6 +38,119 @@ function Reasons() {
       <Loaded of={page}>
         {({ reasons }) => <Table label={t('reasons')} heads={[t('reasons'), t('usual')]} rows={reasons.map(row)} />}
       </Loaded>
+    </section>
+  )
+}
+
+type Plan = Schemas['AdminPlan']
+const counts = ['intervalDays', 'activeListings', 'listingDays', 'photosPerListing', 'featuredCredits'] as const
+const names = ['nameAr', 'nameEn', 'price', ...counts, 'onSale'] as const
+const isNumber = (name: string) => !name.startsWith('name') && name !== 'onSale'
+const planTexts = (plan: Plan): Texts => Object.fromEntries(names.map((name) => [name, String(plan[name])]))
+const listPlans = () => api.get('/admin/plans')
+
+async function savePlan(typed: Texts, plan: Plan) {
+  const before = planTexts(plan)
+  const changed = Object.entries(typed).filter(([name, text]) => text.trim() !== before[name])
+    .map(([name, text]) => [name, isNumber(name) ? Number(text) : name === 'onSale' ? text === 'true' : text])
+  const call = { path: { planId: plan.id }, body: { version: plan.version, ...Object.fromEntries(changed) } }
+  await withProof((options) => api.patch('/admin/plans/{planId}', { ...call, ...options }))
+}
+
+function Plans() {
+  const plans = useLoad(listPlans)
+  const open = useSignal<Plan | undefined>(undefined)
+  const fields = names.map((name): FormField => {
+    const more = name === 'onSale' ? { options: yesOrNo() } : { isNumber: isNumber(name) }
+    return { name, label: t(name), ...more }
+  })
+  const close = () => {
+    open.value = undefined
+    plans.reload()
+  }
+  const button = (plan: Plan) => (
+    <Button aria-label={t('editOf', { name: named(plan) })} onClick={() => (open.value = plan)}>{t('edit')}</Button>
+  )
+  return (
+    <section class='card'>
+      <Loaded of={plans}>
+        {({ items }) => (
+          <Table
+            label={t('plans')}
+            heads={[t('plan'), t('audience'), ...names.slice(2).map((name) => t(name)), t('edit')]}
+            ends={[2, 3, 4, 5, 6, 7]}
+            rows={items.map((plan) => [
+              plan.id,
+              <bdi>{named(plan)}</bdi>,
+              word('planAudience', plan.audience),
+              <Money of={plan.price} />,
+              ...counts.map((name) => number(plan[name])),
+              <Badge tone={plan.onSale ? 'good' : 'calm'}>{t(plan.onSale ? 'yes' : 'no')}</Badge>,
+              button(plan),
+            ])}
+          />
+        )}
+      </Loaded>
+      {open.value && (
+        <Form title={t('editOf', { name: named(open.value) })} about={t('planAbout')} row={open.value} fields={fields}
+          textsOf={planTexts} send={savePlan} onClose={close}
+          again={async () => (await listPlans()).items.find(({ id }) => id === open.value?.id)} />
+      )}
+    </section>
+  )
+}
+
+const textOf = (error: unknown) =>
+  error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
+    ? t('sameKey')
+    : passkeyError(error)
+
+function Passkeys() {
+  const keys = useLoad((signal) => api.get('/auth/passkeys', { signal }))
+  const [name, fault] = [useSignal(''), useSignal('')]
+  const { ask, dialog } = useActs()
+  const register = async () => {
+    const optionsJSON = await withProof((options) => api.post('/auth/passkeys/options', options))
+    const attestation = await startRegistration({ optionsJSON }) as never
+    const body = { attestation, ...name.value.trim() && { name: name.value.trim() } }
+    await withProof((options) => api.post('/auth/passkeys', { body, ...options }))
+    name.value = ''
+    say(t('keyAdded'))
+    keys.reload()
+  }
+  const add = () => {
+    fault.value = ''
+    return register().catch((error) => (fault.value = textOf(error)))
+  }
+  const remove = ({ id, name }: Schemas['Passkey']) => {
+    const send = async () => {
+      await withProof((options) => api.delete('/auth/passkeys/{passkeyId}', { path: { passkeyId: id }, ...options }))
+      say(t('keyRemoved'))
+      keys.reload()
+    }
+    const title = t('removeKey', { name: name ?? '' })
+    ask({ title, about: t('removeKeyAbout'), reason: null, isFinal: true, send })
+  }
+  const rows = (items: Schemas['Passkey'][]) => (
+    <Table
+      label={t('passkeys')}
+      heads={[t('name'), t('added'), t('used'), t('remove')]}
+      rows={items.map((key) => [
+        key.id,
+        <Two top={key.name ?? t('unnamed')} under={<bdi>{key.rpId}</bdi>} />,
+        <Time at={key.createdAt} full />,
+        key.lastUsedAt ? <Time at={key.lastUsedAt} full /> : t('never'),
+        <Button onClick={() => remove(key)}>{t('remove')}</Button>,
+      ])}
+    />
+  )
+  return (
+    <section class='card'>
+      <Loaded of={keys}>{({ items }) => items.length ? rows(items) : <Empty>{t('noKeys')}</Empty>}</Loaded>
+      <Field label={t('keyName')} value={name} maxLength={50} />
+      <p class='bad' role='alert'>{fault.value}</p>
+      <div><Button main onClick={add}>{t('addKey')}</Button></div>
+      {dialog}
     </section>
   )
 }

@@ -14,57 +14,46 @@ const change = (body: { name: string; version: number; value: string }) =>
 
 const choices: Record<string, string[]> = {
   review_listings: ['true', 'false'],
-  find_duplicates: ['"on"', '"off"'],
-  admin_passkeys: ['"optional"', '"required"'],
+  find_duplicates: ['on', 'off'],
+  admin_passkeys: ['optional', 'required'],
 }
-const apps = 'minVersion.ios minVersion.android minVersion.web storeUrl.ios storeUrl.android'
-/** The texts that make up a setting that is an object; any other is one text. */
-const parts: Record<string, string> = {
-  seller: 'nameAr nameEn registrationNo addressAr phone email',
-  app: `${apps} privacyUrl support.phone support.email support.whatsapp`,
-  terms: 'version url requiredFrom',
-  reserved_names: 'everybody people',
-}
-const partsOf = (name: string) => parts[name]?.split(' ') ?? ['']
-const plain = (value: string) => nameOf(value.replaceAll('"', ''))
-const labelOf = (part: string) => part in { ios: 1, android: 1, web: 1 } ? word('platform', part) : nameOf(part)
+const terms = { version: '', url: '', requiredFrom: '' }
+const shapeOf = ({ name, value }: Setting): unknown => JSON.parse(value) ?? (name === 'terms' ? terms : null)
+const isObject = (of: unknown): of is object => typeof of === 'object' && of !== null && !Array.isArray(of)
+const under = (path: string, key: string) => path ? `${path}.${key}` : key
 
-function fieldsOf({ name }: Setting): FormField[] {
-  const options = choices[name]?.map((one): [string, string] => [one, plain(one)])
-  const more = options ? { options } : name === 'reserved_names' || !(name in parts) ? { rows: 8 } : {}
-  return partsOf(name)
-    .map((field) => ({ name: field, label: field ? field.split('.').map(labelOf).join(': ') : nameOf(name), ...more }))
-}
+/** The values of a setting by their paths; of one that is a single value the path is empty. */
+const leaves = (of: unknown, path = ''): [string, unknown][] =>
+  isObject(of) ? Object.entries(of).flatMap(([key, one]) => leaves(one, under(path, key))) : [[path, of]]
+const textOf = (leaf: unknown) => Array.isArray(leaf) ? leaf.join('\n') : String(leaf ?? '')
+const textsOf = (setting: Setting): Texts =>
+  Object.fromEntries(leaves(shapeOf(setting)).map(([path, leaf]) => [path, textOf(leaf)]))
+const labelOf = (part: string) => ['ios', 'android', 'web'].includes(part) ? word('platform', part) : nameOf(part)
 
-function textsOf({ name, value }: Setting): Texts {
-  if (!(name in parts)) return { '': value }
-  return Object.fromEntries(partsOf(name).map((field) => {
-    const part = field.split('.').reduce((of, key) => of?.[key], JSON.parse(value))
-    return [field, Array.isArray(part) ? part.join('\n') : String(part ?? '')]
-  }))
-}
+const fieldsOf = (setting: Setting) =>
+  leaves(shapeOf(setting)).map(([name, leaf]): FormField => {
+    const label = name ? name.split('.').map(labelOf).join(': ') : nameOf(setting.name)
+    const options = choices[setting.name]?.map((one): [string, string] => [one, nameOf(one)])
+    return { name, label, ...options && { options }, ...Array.isArray(leaf) && { rows: 8 } }
+  })
 
-/** The setting as JSON. Of `app` what is empty is null, as is `terms` without anything. */
-function valueOf(name: string, texts: Texts): string {
-  if (!(name in parts)) return texts['']!
-  if (name === 'terms' && !Object.values(texts).some((text) => text.trim())) return 'null'
-  const whole: Record<string, unknown> = {}
-  for (const field of partsOf(name)) {
-    const [key, inner] = field.split('.') as [string, string?]
-    const text = texts[field]!.trim()
-    const lines = text.split('\n').map((line) => line.trim()).filter(Boolean)
-    const value = name === 'reserved_names' ? lines : name === 'app' ? text || null : text
-    whole[key] = inner ? { ...whole[key] as object, [inner]: value } : value
+function send(texts: Texts, setting: Setting) {
+  const none = setting.name === 'seller' ? '' : null
+  const filled = (of: unknown, path = ''): unknown => {
+    const part = ([key, one]: [string, unknown]) => [key, filled(one, under(path, key))]
+    if (isObject(of)) return Object.fromEntries(Object.entries(of).map(part))
+    const text = texts[path]!.trim()
+    if (Array.isArray(of)) return text.split('\n').map((line) => line.trim()).filter(Boolean)
+    return typeof of === 'boolean' ? text === 'true' : typeof of === 'number' ? Number(text) : text || none
   }
-  return JSON.stringify(whole)
+  const isNothing = Object.values(texts).every((text) => !text.trim()) && setting.name === 'terms'
+  const value = JSON.stringify(isNothing ? null : filled(shapeOf(setting)))
+  return change({ name: setting.name, version: setting.version, value })
 }
-
-const send = (texts: Texts, { name, version }: Setting) => change({ name, version, value: valueOf(name, texts) })
 
 const summary = (setting: Setting) =>
-  setting.name in choices
-    ? plain(setting.value)
-    : Object.values(textsOf(setting)).flatMap((text) => text.split('\n')).filter(Boolean).join(' · ') || t('nothing')
+  Object.values(textsOf(setting)).flatMap((text) => text.split('\n')).filter(Boolean)
+    .map((text) => setting.name in choices ? nameOf(text) : text).join(' · ') || t('nothing')
 
 export function Service() {
   const settings = useLoad(list)

@@ -1,4 +1,0 @@
-import { wordsOf } from '../frame/words.ts'
-import texts from './words.json'
-
-export const t = wordsOf(texts)
