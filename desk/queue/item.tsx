@@ -9,7 +9,7 @@ import { Badge, Button, Empty, Facts, Failed, Field, Page, say, Skeleton, Time, 
 import { pathWith, place } from '../frame/router.ts'
 import { Ask, asked } from './ask.tsx'
 import { claim, decide, type Decision, isConflict, type Item, items, next, openItem } from './store.ts'
-import { prepare, queue, release, replace, seeAnew, titleOf } from './store.ts'
+import { prepare, queue, release, remove, replace, seeAnew, titleOf } from './store.ts'
 import { Differences, ItemView, valueText } from './views.tsx'
 import { t } from './words.ts'
 
@@ -26,7 +26,8 @@ export function ItemPage({ id }: { id: string }) {
   const opened = useLoad(async () => {
     const now = await claim(id)
     const listed = items.peek().find((item) => item.id === id)
-    if (now.item && listed && listed.problem === undefined && !listed.seen) replace(now.item)
+    if (!now.item) remove(id)
+    else if (listed?.problem === undefined && !listed?.seen) replace(now.item)
     return now
   }, [id])
   useEffect(() => {
@@ -44,7 +45,7 @@ export function ItemPage({ id }: { id: string }) {
   useEffect(() => prepare(id), [id, queue.value.state, items.value.length])
   const known = items.value.find((item) => item.id === id) ?? opened.value?.item
   const item: Item | undefined = opened.value?.waits === false ? undefined : known ?? undefined
-  const decisions = item && item.problem === undefined ? item.decisions : []
+  const decisions = item && !isConflict(item.problem) ? item.decisions : []
   const act = (decision: Decision) => () => {
     if (isMild(decision)) decide([item!], { decision })
     else asked.value = { items: [item!], decision }
@@ -85,7 +86,7 @@ function Banner({ item, claimedBy }: { item: Item; claimedBy: Item['claimedBy'] 
     {other && <p class='banner' role='status'>{t('claimed', { name: other.fullName ?? '', time: since! })}</p>}
     {problem !== undefined && <div class='banner row' role='alert'>
       <span>{isConflict(problem) ? t('conflict') : textOf(problem) || t('undone')}</span>
-      <Button onClick={() => seeAnew(item)}>{t('anew')}</Button>
+      {isConflict(problem) && <Button onClick={() => seeAnew(item)}>{t('anew')}</Button>}
     </div>}
     {seen && <Differences title={t('changedSince')} from={contentOf(seen)} to={contentOf(item)} />}
   </>
@@ -93,9 +94,9 @@ function Banner({ item, claimedBy }: { item: Item; claimedBy: Item['claimedBy'] 
 
 /** All of an item that its owner can change, by one name each. */
 function contentOf({ listing, changes, identity }: Item): Record<string, unknown> {
-  const { favoritesCount: _, viewsCount: __, version: ___, ...fields } = listing ?? {} as Schemas['Property']
-  const papers = identity?.documents.map(({ name }) => name)
-  return { ...fields, ...identity?.record, ...changes, ...papers && { papers } }
+  const papers = identity && { papers: identity.documents.map(({ name }) => name) }
+  const other = { favoritesCount: 0, viewsCount: 0, version: 0, priceLabel: '' }
+  return { ...listing, ...identity?.record, ...changes, ...papers, ...other }
 }
 const who = ({ actor, said }: Schemas['AuditEntry']) => (actor ?? said)?.fullName ?? t('someone')
 

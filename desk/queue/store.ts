@@ -66,6 +66,7 @@ export async function more() {
   queue.value = { of, state: 'ready' }
 }
 
+export const remove = (id: string) => (items.value = items.value.filter((item) => item.id !== id))
 export const replace = (item: Item) => (items.value = items.value.map((one) => one.id === item.id ? item : one))
 export function titleOf({ listing, identity, report, payout, kind }: Item): string {
   if (report) return report.then?.displayName || report.target.displayName
@@ -159,7 +160,7 @@ onLeaving(flush)
 export async function seeAnew(item: Item) {
   const { item: now } = await claim(item.id)
   if (now) return replace({ ...now, seen: item })
-  items.value = items.value.filter(({ id }) => id !== item.id)
+  remove(item.id)
   say(t('gone'))
 }
 

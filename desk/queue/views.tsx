@@ -131,7 +131,8 @@ export function Differences({ title, from, to, names = [t('before'), t('after')]
 const Changes = ({ item: { listing, changes, before, pictures } }: { item: Item }) =>
   <Differences title={t('changes')} from={before ?? {}} to={changes ?? {}}>
     {pictures && listing && <div class='cards'>
-      <div><h3>{t('before')}</h3><Gallery of={listing.media} /></div><div><h3>{t('after')}</h3><Gallery of={pictures} /></div>
+      <div><h3>{t('before')}</h3><Gallery of={listing.media} /></div>
+      <div><h3>{t('after')}</h3><Gallery of={pictures} /></div>
     </div>}
   </Differences>
 
