@@ -5,7 +5,7 @@ import { api, withProof, word } from '../frame/api.ts'
 import { Badge, Button, Field, Loaded, say, useLoad } from '../frame/parts.tsx'
 import { type Act, useActs } from '../people/act.tsx'
 import { Form, type FormField, type Texts } from './form.tsx'
-import { nameOf, t } from './words.ts'
+import { nameOf, placeOf, t } from './words.ts'
 
 type Setting = Schemas['Setting']
 const list = () => api.get('/admin/settings')
@@ -31,7 +31,7 @@ const textsOf = (setting: Setting): Texts =>
 const labelOf = (part: string) => ['ios', 'android', 'web'].includes(part) ? word('platform', part) : nameOf(part)
 
 const fieldsOf = (setting: Setting) =>
-  leaves(shapeOf(setting)).map(([name, leaf]): FormField => {
+  leaves(shapeOf(setting)).sort(([one], [other]) => placeOf(one) - placeOf(other)).map(([name, leaf]): FormField => {
     const label = name ? name.split('.').map(labelOf).join(': ') : nameOf(setting.name)
     const options = choices[setting.name]?.map((one): [string, string] => [one, nameOf(one)])
     return { name, label, ...options && { options }, ...Array.isArray(leaf) && { rows: 8 } }
