@@ -6,7 +6,7 @@ import { go, pathWith, type Place } from '../frame/router.ts'
 import { named } from '../frame/words.ts'
 import { Ask, asked } from './ask.tsx'
 import { ItemPage } from './item.tsx'
-import { decide, decideNow, type Decision, flush, hasMore, type Item, items, type Kind, type Lately } from './store.ts'
+import { decide, decideNow, type Decision, flush, type Item, items, type Kind, type Lately } from './store.ts'
 import { lately, load, more, picturesOf, queue, selected, titleOf } from './store.ts'
 import { fieldName, t } from './words.ts'
 
@@ -17,7 +17,7 @@ const kinds = {
 } as const
 
 export default function Queue({ id, query }: Place) {
-  useEffect(() => void load(query.toString()), [query.toString()])
+  useEffect(() => load(query.toString()), [query.toString()])
   useEffect(() => flush, [])
   return id ? <ItemPage key={id} id={id} /> : <Waiting query={query} />
 }
@@ -26,11 +26,10 @@ function Waiting({ query }: { query: URLSearchParams }) {
   const given = Object.fromEntries(query)
   const kind = (given.kind ?? '') as Kind | ''
   const stats = useLoad((signal) => api.get('/admin/stats', { signal }), [])
-  const { isLoadingMore = false, of, ...state } = queue.value
-  const reload = () => void load(query.toString(), true)
+  const { isLoadingMore = false, of, cursor, error, ...now } = queue.value
   // Until the effect has run the store still has what other filters gave.
-  const isOther = of !== query.toString()
-  const loading = { ...isOther ? { state: 'loading' } : state, value: items.value, reload } as Load<unknown>
+  const state = of === query.toString() ? now.state : 'loading'
+  const loading = { state, error, reload: () => load(query.toString(), true) } as Load<unknown>
   const tab = (one: Kind | '', figure?: keyof NonNullable<typeof stats.value>['waiting']) =>
     <a key={one} href={`#${pathWith('/queue', { kind: one })}`} aria-current={one === kind ? 'page' : undefined}>
       {one ? word('moderationKind', one) : t('all')} {figure && <small>{stats.value?.waiting[figure] || ''}</small>}
@@ -44,7 +43,7 @@ function Waiting({ query }: { query: URLSearchParams }) {
       <span>{t('ofOne')}</span>
       <a href={`#${pathWith('/queue', { ...given, accountId: '', targetId: '' })}`}>{t('showAll')}</a>
     </p>}
-    <List of={{ items: items.value, load: loading, more: hasMore() ? () => void more() : undefined, isLoadingMore }}
+    <List of={{ items: items.value, load: loading, more: cursor ? more : undefined, isLoadingMore }}
       label={t('all')} selected={selected} render={(item) => <Row item={item} />} empty={t('nothingWaits')}
       open={(item) => pathWith(`/queue/${item.id}`, given)} keys={{ a: pass, r: refuse }} />
     <DecidedLately />

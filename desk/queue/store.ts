@@ -14,56 +14,50 @@ export type Decision = Item['decisions'][number]
 type Body = NonNullable<Input<'post', '/admin/moderation/{id}/decide'>[0]>['body']
 type Query = NonNullable<NonNullable<Input<'get', '/admin/moderation'>[0]>['query']>
 
-type State = { of: string; state: 'loading' | 'ready' | 'failed'; error?: unknown; isLoadingMore?: boolean }
-export const queue = signal<State>({ of: '', state: 'loading' })
+type State =
+  { of: string; state: 'loading' | 'ready' | 'failed'; error?: unknown; cursor?: string | null; isLoadingMore?: true }
+export const queue = signal<State>({ of: '-', state: 'loading' })
 export const items = signal<Item[]>([])
 export const reasons = signal<Schemas['ModerationPage']['reasons']>([])
 export const selected = signal(new Set<string>())
 export type Lately = { item: Item; decision: Decision; decided: Schemas['Decided'] }
 export const lately = signal<Lately[]>([])
-let cursor: string | null = null
+
 let turn = 0
-const ask = (more: Query) => {
-  const filters = Object.fromEntries(new URLSearchParams(queue.value.of)) as Query
-  return api.get('/admin/moderation', { query: { limit: 30, ...filters, ...more } })
+/** Asks for a page of the queue, and takes it unless something else was asked for meanwhile. */
+async function ask(of: string, cursor?: string) {
+  const mine = ++turn
+  const filters = { ...Object.fromEntries(new URLSearchParams(of)), ...cursor && { cursor } } as Query
+  const page = await api.get('/admin/moderation', { query: { limit: 30, ...filters } }).catch((error) => {
+    if (mine !== turn) return
+    if (cursor) explain(error)
+    queue.value = cursor ? { of, state: 'ready', cursor } : { of, state: 'failed', error }
+  })
+  if (!page || mine !== turn) return
+  const known = cursor ? items.value : []
+  const isNew = ({ id }: Item) => !isHeld(id) && !known.some((item) => item.id === id)
+  batch(() => {
+    items.value = [...known, ...page.items.filter(isNew)]
+    reasons.value = page.reasons
+    queue.value = { of, state: 'ready', cursor: page.nextCursor }
+  })
 }
 
 /** Loads the queue by the filters of the address; `anew` also where it has them already. */
-export async function load(of: string, anew = false) {
-  if (turn && of === queue.value.of && queue.value.state !== 'failed' && !anew) return
-  const mine = ++turn
+export function load(of: string, anew = false) {
+  if (of === queue.value.of && queue.value.state !== 'failed' && !anew) return
   batch(() => {
     items.value = []
     selected.value = new Set()
     queue.value = { of, state: 'loading' }
   })
-  try {
-    const page = await ask({})
-    if (mine === turn) batch(() => {
-      items.value = page.items.filter(({ id }) => !isHeld(id))
-      reasons.value = page.reasons
-      cursor = page.nextCursor
-      queue.value = { of, state: 'ready' }
-    })
-  } catch (error) {
-    if (mine === turn) queue.value = { of, state: 'failed', error }
-  }
+  void ask(of)
 }
-
-export const hasMore = () => cursor !== null
-export async function more() {
-  if (!cursor || queue.value.isLoadingMore || queue.value.state !== 'ready') return
-  const mine = turn
-  const { of } = queue.value
-  queue.value = { of, state: 'ready', isLoadingMore: true }
-  const page = await ask({ cursor }).catch(explain)
-  if (mine !== turn) return
-  if (page) {
-    const known = new Set(items.value.map(({ id }) => id))
-    items.value = [...items.value, ...page.items.filter(({ id }) => !known.has(id) && !isHeld(id))]
-    cursor = page.nextCursor
-  }
-  queue.value = { of, state: 'ready' }
+export function more() {
+  const { of, cursor, isLoadingMore } = queue.value
+  if (!cursor || isLoadingMore) return
+  queue.value = { ...queue.value, isLoadingMore: true }
+  void ask(of, cursor)
 }
 
 export const remove = (id: string) => (items.value = items.value.filter((item) => item.id !== id))
@@ -82,7 +76,7 @@ export const next = (id: string, by = 1): Item | undefined =>
 /** Has the pictures of the next one at hand. Papers are not fetched ahead: to open one stands in the audit trail. */
 export function prepare(id: string) {
   const at = items.value.findIndex((item) => item.id === id)
-  if (at > items.value.length - 8) void more()
+  if (at > items.value.length - 8) more()
   const following = items.value[at + 1]
   for (const { url } of following ? picturesOf(following).slice(0, 6) : []) {
     const address = url.startsWith('/') ? undefined : ownAddress(url)

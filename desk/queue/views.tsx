@@ -9,7 +9,7 @@ import { language, named } from '../frame/words.ts'
 import { Map } from './map.tsx'
 import { Papers } from './papers.tsx'
 import type { Item } from './store.ts'
-import { codeWord, fieldName, t } from './words.ts'
+import { codeWord, fieldKeys, fieldName, t } from './words.ts'
 
 type Property = Schemas['Property']
 type Fields = Record<string, unknown>
@@ -32,18 +32,14 @@ export function valueText(field: string, value: unknown): string {
   return text ? String(text) : [label ?? code, ...more].filter(Boolean).join(' ')
 }
 
-const placeKeys = ['governorateId', 'areaId', 'block', 'street', 'building', 'paciNo']
-const factKeys = [
-  'usage', 'landAreaM2', 'builtAreaM2', 'bedrooms', 'bathrooms', 'floorNo', 'buildingYear', 'furnished', 'plotPosition',
-  'finishing', 'documentType', 'isDirect', 'isNegotiable', 'propertyIncome', 'requestYear', 'requiredYear',
-  'wantedKinds', 'wantedAreaIds', 'rentConditions', 'additionalExpenses', 'amenities', ...placeKeys,
-]
-const pageKeys = [
-  'licenceNo', 'licenceExpiresOn', 'nameAr', 'nameEn', 'phone', 'whatsapp', 'email', 'addressAr', 'workingHours',
-  'governorateId', 'areaId',
-]
-const RecordFacts = ({ of, keys }: { of: object; keys: string[] }) => <Facts of={
-  keys.map((key): [string, string] => [fieldName(key), valueText(key, (of as Fields)[key])])
+/** What is not among the facts, since it has a place of its own or says nothing to a decision. */
+const elsewhere = `refNo type kind status statusReason price pricePeriod priceLabel titleAr titleEn descriptionAr
+  descriptionEn createdAt publishedAt displayName location media website aboutAr body comment slug allowCall
+  allowWhatsapp allowChat reason note part`.split(/\s+/)
+/** The fields of a record that are named in `fields.json`, in its order. */
+const RecordFacts = ({ of, also = [] }: { of: object; also?: string[] }) => <Facts of={
+  fieldKeys.filter((key) => key in of && (also.includes(key) || !elsewhere.includes(key)))
+    .map((key): [string, string] => [fieldName(key), valueText(key, (of as Fields)[key])])
     .filter(([, value]) => value !== '—' && value !== '✗')} />
 
 export function Gallery({ of }: { of: Pictures }) {
@@ -82,7 +78,7 @@ const ListingFacts = ({ of: { owner, ...of } }: { of: Property }) => <section cl
     <Badge>{word('identityType', owner.type)}</Badge>
   </p>
   {of.statusReason && <p class='warn' dir='auto'>{of.statusReason}</p>}
-  <RecordFacts of={of} keys={factKeys} /><Map point={of.location} areaId={of.areaId} />
+  <RecordFacts of={of} /><Map point={of.location} areaId={of.areaId} />
 </section>
 
 const ListingText = ({ of }: { of: Property }) => <section class='card'>
@@ -147,7 +143,7 @@ function IdentityView({ item, of }: { item: Item; of: NonNullable<Item['identity
           <Badge>{word('identityType', record.type)}</Badge>
           <Badge tone='warn'>{word('identityStatus', record.status)}</Badge>
         </p>
-        <RecordFacts of={record} keys={pageKeys} />
+        <RecordFacts of={record} />
         {record.website && <p><span class='soft'>{fieldName('website')}</span> <Copy text={record.website} /></p>}
         <Text text={record.aboutAr} />
         {record.coverUrl && <Gallery of={[{ id: 'cover', url: record.coverUrl }]} />}
@@ -175,7 +171,7 @@ const Content = ({ title, of, none }: ContentProps) => <section class='card'>
     <p><bdi>{of.displayName}</bdi></p>
     <Text title={of.fields.titleAr} text={of.fields.descriptionAr ?? of.fields.body ?? of.fields.comment} />
     <Text title={of.fields.titleEn} text={of.fields.descriptionEn ?? of.fields.aboutAr} />
-    <RecordFacts of={of.fields} keys={['type', 'kind', 'price', 'rating', ...new Set([...pageKeys, ...factKeys])]} />
+    <RecordFacts of={of.fields} also={['type', 'kind', 'price']} />
     {of.pictures.length > 0 && <Gallery of={of.pictures} />}
   </> : <Empty>{none}</Empty>}
 </section>
@@ -218,9 +214,8 @@ export function ItemView({ item }: { item: Item }) {
   if (payout) return <section class='card'>
     <Facts of={[
       [t('amount'), <Money of={payout.amount} />], [t('person'), <Person id={payout.accountId} name={payout.name} />],
-      [fieldName('phone'), payout.phone && <Copy text={payout.phone} />],
-      [fieldName('email'), payout.email && <Copy text={payout.email} />],
     ]} />
+    <p class='row'>{[payout.phone, payout.email].map((to) => to && <Copy key={to} text={to} />)}</p>
   </section>
   if (!listing) return null
   if (kind === 'duplicate_suspected') return <div class='cards'>

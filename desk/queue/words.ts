@@ -6,6 +6,7 @@ import texts from './words.json'
 
 export const t = wordsOf(texts)
 const fields: Words = fieldNames
+export const fieldKeys = Object.keys(fields)
 export const fieldName = (key: string) => fields[key]?.[language.value] ?? key
 
 /** The vocabularies of fields that are not named as theirs. */
