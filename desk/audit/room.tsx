@@ -33,8 +33,7 @@ export default function Audit() {
   ): Option => [id, fullName ?? phone ?? email ?? id])
   return (
     <Page title={t('title')} actions={<Csv name='audit' query={query} />}>
-      <Filters
-        of={filters}
+      <Filters of={filters}
         all={[
           ['actorId', t('who'), people ?? []],
           ['action', t('what'), actCodes.map((code): Option => [code, actOf(code)])],

@@ -42,8 +42,7 @@ function Now({ of: { waiting, users, newUsers, listings, identities } }: { of: S
     .flatMap(([type, of]) => states('identityStatus', of, `${word('identityType', type)}: `))
   return (
     <section aria-label={t('now')} class='cards now'>
-      <Counts
-        title={t('waiting')}
+      <Counts title={t('waiting')}
         of={[
           queue('listing', waiting.listings),
           queue('changes', waiting.changes),
@@ -140,10 +139,7 @@ function Chart({ title, days, series, more = [], show = number, sums = true }: C
       )}
       <details>
         <summary>{t('table')}</summary>
-        <Table
-          label={title}
-          heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]}
-          ends={[1, 2, 3]}
+        <Table label={title} heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]} ends={[1, 2, 3]}
           rows={days.map((day, at): [string, ...string[]] => [
             ...[day, dayOf(day)] as const,
             ...series.map(({ of }) => text(of[at])),

@@ -78,10 +78,7 @@ export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) 
   const back = ({ refunded }: Invoice) => refunded > 0 && <>{t('refunded')} <Money of={refunded} /></>
   return (
     <>
-      <Table
-        label={t('invoices')}
-        heads={[t('invoice'), t('total'), t('state'), t('payments'), t('refund')]}
-        ends={[1]}
+      <Table label={t('invoices')} heads={[t('invoice'), t('total'), t('state'), t('payments'), t('refund')]} ends={[1]}
         rows={of.map((one) => [
           one.id,
           <Two top={<span class='number'>{one.number}</span>} under={lines(one)} />,

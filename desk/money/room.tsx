@@ -102,8 +102,7 @@ function Events() {
   return (
     <>
       <div class='row'>{alarming.map(button)}</div>
-      <Filters
-        of={filters}
+      <Filters of={filters}
         all={[
           ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
           ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],

@@ -121,9 +121,7 @@ function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
   )
   return (
     <Section title={t('identities')} of={identities}>
-      <Table
-        label={t('identities')}
-        heads={[t('name'), t('status'), t('act')]}
+      <Table label={t('identities')} heads={[t('name'), t('status'), t('act')]}
         rows={identities.map((one) => [
           one.id,
           <Two top={one.displayName} under={about(one)} />,
@@ -154,10 +152,7 @@ function Listings({ of: { newestListings, listings, identities }, isFree, ask, r
   )
   return (
     <Section title={t('listings')} of={newestListings} head={<small>{counts}</small>}>
-      <Table
-        label={t('listings')}
-        heads={[t('listing'), t('price'), t('status'), t('date'), t('act')]}
-        ends={[1]}
+      <Table label={t('listings')} heads={[t('listing'), t('price'), t('status'), t('date'), t('act')]} ends={[1]}
         rows={newestListings.map((one) => [
           one.id,
           <Two top={one.titleAr ?? '—'} under={about(one)} />,

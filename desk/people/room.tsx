@@ -68,8 +68,7 @@ function Find({ given }: { given: string | null }) {
   return (
     <Page title={t('title')} actions={<Csv name='users' query={query()} />}>
       <PeopleList open={(id) => `/people/${id}`}>
-        <Filters
-          of={filters}
+        <Filters of={filters}
           all={[
             ['status', t('status'), codes('accountStatus', 'active suspended banned deleted')],
             ['type', t('type'), codes('identityType', 'individual company office')],

@@ -75,8 +75,7 @@ function Plans() {
     <section class='card'>
       <Loaded of={plans}>
         {({ items }) => (
-          <Table
-            label={t('plans')}
+          <Table label={t('plans')}
             heads={[t('plan'), t('audience'), ...names.slice(2).map((name) => t(name)), t('edit')]}
             ends={[2, 3, 4, 5, 6, 7]}
             rows={items.map((plan) => [
@@ -132,9 +131,7 @@ function Passkeys() {
     ask({ title, about: t('removeKeyAbout'), reason: null, isFinal: true, send })
   }
   const rows = (items: Schemas['Passkey'][]) => (
-    <Table
-      label={t('passkeys')}
-      heads={[t('name'), t('added'), t('used'), t('remove')]}
+    <Table label={t('passkeys')} heads={[t('name'), t('added'), t('used'), t('remove')]}
       rows={items.map((key) => [
         key.id,
         <Two top={key.name ?? t('unnamed')} under={<bdi>{key.rpId}</bdi>} />,
