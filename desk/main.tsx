@@ -7,7 +7,7 @@ import { helpOpen, keysOn, useKeys } from './frame/keys.ts'
 import { Button, Dialog, Loaded, Skeleton, Told, useLoad } from './frame/parts.tsx'
 import { ProofDialog } from './frame/proof.tsx'
 import { go, place, type Place } from './frame/router.ts'
-import { IdleWatch, isStale, SignIn } from './frame/session.tsx'
+import { IdleWatch, SignIn, wasIdle } from './frame/session.tsx'
 import { language, t, theme, themes } from './frame/words.ts'
 
 const names = ['queue', 'people', 'money', 'figures', 'settings', 'audit'] as const
@@ -90,5 +90,5 @@ function Desk() {
 }
 
 await follow()
-if (session.value && isStale()) await signOut(t('wasIdle'))
+if (session.value && wasIdle) await signOut(t('wasIdle'))
 render(<Desk />, document.getElementById('desk')!)

@@ -11,16 +11,17 @@ const warnedBefore = 60_000
 /** The last key or pointer; kept beside the session, so that one of yesterday does not open today. */
 let used = Number(tab.getItem('desk.used')) || 0
 let kept = used
-function use() {
+/** True if the session that the tab still has was last used too long ago. */
+export const wasIdle = Date.now() - used > idleAfter
+function use(event?: Event) {
+  // After too long, as when a computer wakes, a key or pointer does not go on with what has ended.
+  if (event && Date.now() - used > idleAfter) return
   used = Date.now()
   if (used - kept < 5000) return
   kept = used
   tab.setItem('desk.used', String(used))
 }
 for (const event of ['keydown', 'pointerdown', 'pointermove', 'wheel']) addEventListener(event, use, { passive: true })
-
-/** True if the session that the tab still has was last used too long ago. */
-export const isStale = () => Date.now() - used > idleAfter
 
 export function IdleWatch() {
   const [left, setLeft] = useState(Infinity)

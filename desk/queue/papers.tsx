@@ -1,11 +1,10 @@
 // Papers of a licence. A PDF is drawn on a canvas, without its scripts, forms and links, by no viewer of the browser.
-import type { Schemas } from 'kuwait-property-client'
-import type { PDFDocumentProxy } from 'pdfjs-dist'
+import { isApiError, type Schemas } from 'kuwait-property-client'
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { api } from '../frame/api.ts'
 import { size } from '../frame/format.ts'
-import { Badge, Button, Empty, Loaded, useLoad } from '../frame/parts.tsx'
+import { Badge, Button, Empty, Failed, Skeleton, useLoad } from '../frame/parts.tsx'
 import { t } from './words.ts'
 
 type Paper = Schemas['Document']
@@ -26,15 +25,29 @@ async function makeReader() {
 }
 let reader: ReturnType<typeof makeReader> | undefined
 
-type Opened = { picture: string } | { pdf: PDFDocumentProxy } | 'encrypted' | 'unreadable'
-async function open(paper: Paper): Promise<Opened> {
-  const file = await api.get('/admin/documents/{documentId}', { path: { documentId: paper.id } })
-  if (paper.type !== 'application/pdf') return { picture: URL.createObjectURL(new Blob([file], { type: paper.type })) }
-  const read = await (reader ??= makeReader())
-  try {
-    return { pdf: await read(await file.arrayBuffer()) }
-  } catch (error) {
-    return (error as Error).name === 'PasswordException' ? 'encrypted' : 'unreadable'
+/** Draws a paper page by page; so many that memory holds them. */
+async function show(paper: Paper, into: HTMLElement, signal: AbortSignal) {
+  into.replaceChildren()
+  const file = await api.get('/admin/documents/{documentId}', { path: { documentId: paper.id }, signal })
+  if (paper.type !== 'application/pdf') {
+    const src = URL.createObjectURL(new Blob([file], { type: paper.type }))
+    const picture = Object.assign(new Image(), { src, alt: paper.name })
+    await picture.decode().finally(() => URL.revokeObjectURL(src))
+    return into.append(picture)
+  }
+  const pdf = await (await (reader ??= makeReader()))(await file.arrayBuffer())
+  signal.addEventListener('abort', () => void pdf.loadingTask.destroy())
+  for (let n = 1; n <= Math.min(pdf.numPages, 30) && !signal.aborted; n++) {
+    const page = await pdf.getPage(n)
+    const { width, height } = page.getViewport({ scale: 1 })
+    // Sharp when enlarged; a page of a kilometre does not take all memory.
+    const viewport = page.getViewport({ scale: Math.min(1500 / width, 4000 / height) })
+    const canvas = Object.assign(document.createElement('canvas'), {
+      width: viewport.width, height: viewport.height, role: 'img',
+      ariaLabel: `${paper.name}, ${t('page', { n, all: pdf.numPages })}`,
+    })
+    into.append(canvas)
+    await page.render({ canvas, viewport }).promise
   }
 }
 
@@ -45,51 +58,17 @@ export const Papers = ({ of }: { of: Paper[] }) => <section class='card' aria-la
 
 function Sheet({ paper }: { paper: Paper }) {
   const [isLarge, setLarge] = useState(false)
-  const file = useLoad(() => open(paper), [paper.id])
-  useEffect(() => {
-    const opened = file.value
-    if (typeof opened !== 'object') return
-    return () => 'pdf' in opened ? void opened.pdf.loadingTask.destroy() : URL.revokeObjectURL(opened.picture)
-  }, [file.value])
+  const sheet = useRef<HTMLDivElement>(null)
+  const { state, error, reload } = useLoad((signal) => show(paper, sheet.current!, signal), [paper.id])
   return <figure class={`paper ${isLarge ? 'large' : ''}`}>
     <figcaption class='row'>
       <bdi>{paper.name}</bdi> <small>{size(paper.size)}</small>
       {paper.encrypted && <Badge tone='bad'>{t('encrypted')}</Badge>}
       <Button plain aria-pressed={isLarge} onClick={() => setLarge(!isLarge)}>{t('larger')}</Button>
     </figcaption>
-    <Loaded of={file} rows={3}>{(opened) =>
-      typeof opened === 'string' ? <p class='bad'>{t(opened)}</p>
-        : 'pdf' in opened ? <Pages pdf={opened.pdf} name={paper.name} />
-        : <img src={opened.picture} alt={paper.name} />}
-    </Loaded>
+    <div ref={sheet} />
+    {state === 'loading' && <Skeleton rows={3} />}
+    {state === 'failed' && (isApiError(error) ? <Failed error={error} retry={reload} />
+      : <p class='bad'>{t((error as Error).name === 'PasswordException' ? 'encrypted' : 'unreadable')}</p>)}
   </figure>
-}
-
-function Pages({ pdf, name }: { pdf: PDFDocumentProxy; name: string }) {
-  const [shown, setShown] = useState(Math.min(3, pdf.numPages))
-  return <>
-    {Array.from({ length: shown }, (_, at) => <Drawn key={at} pdf={pdf} number={at + 1} name={name} />)}
-    {shown < pdf.numPages && <Button onClick={() => setShown(pdf.numPages)}>{t('allPages')}</Button>}
-  </>
-}
-
-function Drawn({ pdf, number, name }: { pdf: PDFDocumentProxy; number: number; name: string }) {
-  const canvas = useRef<HTMLCanvasElement>(null)
-  const [isBad, setBad] = useState(false)
-  useEffect(() => {
-    let stop = () => {}
-    pdf.getPage(number).then((page) => {
-      const { width, height } = page.getViewport({ scale: 1 })
-      // Sharp when enlarged; a page of a kilometre does not take all memory.
-      const viewport = page.getViewport({ scale: Math.min(1800 / width, 4000 / height) })
-      if (!canvas.current) return
-      Object.assign(canvas.current, { width: viewport.width, height: viewport.height })
-      const task = page.render({ canvas: canvas.current, viewport })
-      stop = () => task.cancel()
-      return task.promise
-    }).catch((error) => error.name === 'RenderingCancelledException' || setBad(true))
-    return () => stop()
-  }, [])
-  if (isBad) return <p class='bad'>{t('unreadable')}</p>
-  return <canvas ref={canvas} role='img' aria-label={`${name}, ${t('page', { n: number, all: pdf.numPages })}`} />
 }
