@@ -1,6 +1,5 @@
 // The desk: who is signed in, the rooms and which is shown.
-import type { ComponentType } from 'preact'
-import { render } from 'preact'
+import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { api, follow, isCode, session, signOut } from './frame/api.ts'
 import { helpOpen, keysOn, useKeys } from './frame/keys.ts'
@@ -26,10 +25,7 @@ function Shell() {
   })
   const right = useLoad(() => api.get('/auth/passkeys'), [session.value?.user.id])
   if (isCode(right.error, 'admin_only')) return <NoRight />
-  const skip = (event: Event) => {
-    event.preventDefault()
-    document.getElementById('content')?.focus()
-  }
+  const skip = (event: Event) => (event.preventDefault(), document.getElementById('content')?.focus())
   return <>
     <a class='skip' href='#content' onClick={skip}>{t('skip')}</a>
     <nav class='rooms' aria-label={t('rooms')}>
@@ -41,9 +37,7 @@ function Shell() {
       <Button plain onClick={() => signOut()}>{t('signOut')}</Button>
     </nav>
     <main id='content' tabIndex={-1}>{room && <Shown key={room} room={room} />}</main>
-    {helpOpen.value && <Help />}
-    <ProofDialog />
-    <IdleWatch />
+    {helpOpen.value && <Help />}<ProofDialog /><IdleWatch />
   </>
 }
 
@@ -53,9 +47,7 @@ function Shown({ room }: { room: string }) {
 }
 
 const NoRight = () => <main class='sign-in'>
-  <h1>{t('noRight')}</h1>
-  <p>{t('noRightMore')}</p>
-  <Button main onClick={() => signOut()}>{t('signOut')}</Button>
+  <h1>{t('noRight')}</h1><p>{t('noRightMore')}</p><Button main onClick={() => signOut()}>{t('signOut')}</Button>
 </main>
 
 function Preferences() {

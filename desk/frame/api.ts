@@ -61,10 +61,8 @@ export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) 
 /** The text of an error in the reader's language; empty for what the person broke off. */
 export function textOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return ''
-  if (isApiError(error)) {
-    if (error.code === 'connection') return t('offline')
-    return [...new Set([error, ...error.fields].map(({ message }) => message))].join(' ')
-  }
+  if (isCode(error, 'connection')) return t('offline')
+  if (isApiError(error)) return [...new Set([error, ...error.fields].map(({ message }) => message))].join(' ')
   console.error(error)
   return t('unexpected')
 }
@@ -85,15 +83,13 @@ export async function follow() {
 export async function signOut(why = '') {
   endedBy.value = why
   await api.auth.signOut()
-  session.value = null
 }
 
 const byId = <Item extends { id: string }>({ items }: { items: Item[] }) =>
   new Map(items.map((item) => [item.id, item]))
 async function loadMeta() {
-  const [areas, governorates, enums] = await Promise.all(
-    [api.get('/meta/areas'), api.get('/meta/governorates'), api.get('/meta/enums')],
-  )
+  const asked = [api.get('/meta/areas'), api.get('/meta/governorates'), api.get('/meta/enums')] as const
+  const [areas, governorates, enums] = await Promise.all(asked)
   return { areas: byId(areas), governorates: byId(governorates), enums }
 }
 /** Vocabularies and places; undefined until they have come. */

@@ -11,8 +11,7 @@ const layers: { current: Keys }[] = []
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (code === 'Slash' || key === '/' || key === '?') return key === '?' || shiftKey ? '?' : '/'
   if (/^[a-z]$/i.test(key)) return key.toLowerCase()
-  const [, letter] = /^Key([A-Z])$/.exec(code) ?? []
-  return letter ? letter.toLowerCase() : /^Digit\d$/.test(code) ? code.slice(5) : key
+  return /^(?:Key|Digit)(.)$/.exec(code)?.[1]?.toLowerCase() ?? key
 }
 
 const isTyping = (target: EventTarget | null) =>

@@ -28,10 +28,7 @@ function Ask({ done }: { done: (proven: boolean) => void }) {
       fault.value = passkeyError(error)
     }
   }
-  const prove = async (body: Proving) => {
-    keepProof(await api.post('/auth/sudo', { body }))
-    done(true)
-  }
+  const prove = async (body: Proving) => (keepProof(await api.post('/auth/sudo', { body })), done(true))
   const byPasskey = attempt(async () => {
     const optionsJSON = await api.post('/auth/sudo/options')
     await prove({ assertion: await startAuthentication({ optionsJSON }) as never })
@@ -41,10 +38,8 @@ function Ask({ done }: { done: (proven: boolean) => void }) {
     setSent(true)
     say(t('codeTo', { to: to! }))
   })
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void attempt(() => prove(way === 'code' ? { code: code.value } : { currentPassword: password.value }))()
-  }
+  const given = () => way === 'code' ? { code: code.value } : { currentPassword: password.value }
+  const submit = (event: Event) => (event.preventDefault(), void attempt(() => prove(given()))())
   return <Dialog title={t('proofTitle')} onClose={() => done(false)}>
     <form onSubmit={submit}>
       <p>{t('proofWhy')}</p>

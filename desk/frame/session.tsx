@@ -5,8 +5,7 @@ import { api, endedBy, session, signOut, tab, textOf } from './api.ts'
 import { Button, Dialog, Field } from './parts.tsx'
 import { t } from './words.ts'
 
-const idleAfter = 30 * 60_000
-const warnedBefore = 60_000
+const [idleAfter, warnedBefore] = [30 * 60_000, 60_000]
 
 /** The last key or pointer; kept beside the session, so that one of yesterday does not open today. */
 let used = Number(tab.getItem('desk.used')) || 0
@@ -35,10 +34,7 @@ export function IdleWatch() {
     return () => clearInterval(watch)
   }, [])
   if (left === Infinity) return null
-  const stay = () => {
-    use()
-    setLeft(Infinity)
-  }
+  const stay = () => (use(), setLeft(Infinity))
   return <Dialog title={t('idleTitle')} onClose={stay}>
     <p role='timer'>{t('idleSoon', { seconds: left })}</p><Button main onClick={stay}>{t('stay')}</Button>
   </Dialog>
@@ -50,10 +46,9 @@ export function SignIn() {
   const [resetId, setResetId] = useState<string>()
   const steps = {
     async password() {
-      const now = await api.auth.signIn({ identifier: identifier.value, password: password.value })
       use()
       endedBy.value = ''
-      session.value = now
+      await api.auth.signIn({ identifier: identifier.value, password: password.value })
     },
     async forgot() {
       const sent = await api.post('/auth/password/forgot', { body: { identifier: identifier.value } })

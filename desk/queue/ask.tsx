@@ -12,12 +12,11 @@ export const Ask = () => asked.value ? <Form key={asked.value.items[0]?.id} {...
 const effects = {
   message: 'upholdHides', review: 'upholdHides', property: 'upholdSuspends', identity: undefined,
 } as const
-const tongues = [['textAr', 'inArabic'], ['textEn', 'inEnglish']] as const
 
 function Form({ items, decision, send }: Asked) {
   const reason = useSignal('')
   const chosen = useSignal('')
-  const tongue = useSignal<'textAr' | 'textEn'>('textAr')
+  const inEnglish = useSignal(false)
   const everywhere = useSignal(false)
   const isPaid = decision === 'paid_out'
   const kinds = items.map(({ kind }) => kind)
@@ -26,9 +25,9 @@ function Form({ items, decision, send }: Asked) {
   const effect = report && decision === 'uphold' ? effects[report.targetType] : undefined
   const name = word('moderationDecision', decision)
   const close = () => (asked.value = undefined)
-  const choose = (code: string) => {
-    chosen.value = code
-    reason.value = usual.find((one) => one.code === code)?.[tongue.value] ?? reason.value
+  const choose = (code: string, isEnglish = inEnglish.value) => {
+    [chosen.value, inEnglish.value] = [code, isEnglish]
+    reason.value = usual.find((one) => one.code === code)?.[isEnglish ? 'textEn' : 'textAr'] ?? reason.value
   }
   const submit = () => {
     if (!reason.value.trim()) return
@@ -55,12 +54,11 @@ function Form({ items, decision, send }: Asked) {
           <span><bdi lang='ar'>{textAr}</bdi> <small lang='en'><bdi>{textEn}</bdi></small></span>
           {at < 9 && <kbd aria-hidden='true'>{at + 1}</kbd>}
         </label>)}
+        <label class='check'>
+          <input type='checkbox' checked={inEnglish.value} onChange={() => choose(chosen.value, !inEnglish.value)} />
+          {t('inEnglish')}
+        </label>
       </fieldset>}
-      {usual.length > 0 && <div class='row' role='group' aria-label={t('usual')}>
-        {tongues.map(([one, label]) =>
-          <Button key={one} plain aria-pressed={tongue.value === one}
-            onClick={() => (tongue.value = one, choose(chosen.value))}>{t(label)}</Button>)}
-      </div>}
       <Field label={t(isPaid ? 'transfer' : 'reason')} value={reason} rows={3} maxLength={500} required />
       {report?.targetType === 'message' && report.then?.pictures.length ? <label class='check'>
         <input type='checkbox' checked={everywhere.value} onChange={() => (everywhere.value = !everywhere.value)} />

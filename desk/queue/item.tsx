@@ -67,7 +67,7 @@ export function ItemPage({ id }: { id: string }) {
   return <Page title={titleOf(item)} actions={actions}>
     <Banner item={item} claimedBy={opened.value?.claimedBy ?? item.claimedBy} />
     <ItemView key={id} item={item} />
-    <div class='cards below'><History item={item} /><Notes item={item} /></div>
+    <div class='cards below'><History item={item} /><Notes item={item} reload={opened.reload} /></div>
     <div class='decide' role='group' aria-label={t('decisions')}>
       {decisions.map((one) =>
         <Button key={one} main={isMain(one)} danger={!isMain(one)} key_={keyOf(one, decisions)} onClick={act(one)}>
@@ -130,23 +130,21 @@ const noteTargets = {
   wallet_payout: 'payout',
 } as const
 
-function Notes({ item }: { item: Item }) {
+function Notes({ item, reload }: { item: Item; reload: () => void }) {
   const text = useSignal('')
-  const added = useSignal<Schemas['Note'][]>([])
   const add = async () => {
     const body = { targetType: noteTargets[item.kind], targetId: item.id, text: text.value }
-    added.value = [await api.post('/admin/notes', { body }), ...added.value]
+    await api.post('/admin/notes', { body })
     text.value = ''
     say(t('noted'))
+    reload()
   }
-  const known = new Set(item.notes.map(({ id }) => id))
-  const notes = [...added.value.filter(({ id }) => !known.has(id)), ...item.notes]
   return <section class='card'>
     <h2>{t('notes')}</h2>
     <Field label={t('addNote')} value={text} rows={2} maxLength={1000} />
     <div><Button onClick={add} disabled={!text.value.trim()}>{t('add')}</Button></div>
     <ul class='notes'>
-      {notes.map(({ id, text, by, createdAt }) => <li key={id}>
+      {item.notes.map(({ id, text, by, createdAt }) => <li key={id}>
         <p class='text' dir='auto'>{text}</p><small><bdi>{by.fullName}</bdi> <Time at={createdAt} /></small>
       </li>)}
     </ul>

@@ -149,15 +149,16 @@ function Filters({ kind, given }: { kind: Kind | ''; given: Record<string, strin
     ? [...meta.value?.areas.values() ?? []].map((area) => [area.id, named(area)])
     : (meta.value?.enums[of] ?? []).map(({ code }) => [code, word(of, code)])
   const value = (name: string) => given[name]?.replace(/T.*/, '') ?? ''
-  const input = (name: string, type: string, label = fieldName(name)) => <label key={name} class='field'>
-    <span>{label}</span><input name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />
-  </label>
-  const select = (name: string, of: [string, string][], label = fieldName(name)) => <label key={name} class='field'>
-    <span>{label}</span>
-    <select name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
+  const input = (name: string, type: string, label = fieldName(name)) => <div key={name} class='field'>
+    <label for={name}>{label}</label>
+    <input id={name} name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />
+  </div>
+  const select = (name: string, of: [string, string][], label = fieldName(name)) => <div key={name} class='field'>
+    <label for={name}>{label}</label>
+    <select id={name} name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
       {of.map(([one, text]) => <option key={one} value={one} selected={one === value(name)}>{text}</option>)}
     </select>
-  </label>
+  </div>
   const orders = ['newest', ...sorts[kind as Kind] ?? []].map((one): [string, string] => [one, fieldName(one)])
   return <form class='filters' role='search' onSubmit={submit}>
     {input('q', 'search', t('search'))}{select('sort', [['', fieldName('oldest')], ...orders], t('sort'))}
