@@ -4,10 +4,8 @@ import { Button, say } from '../frame/parts.tsx'
 import { t } from './words.ts'
 
 const lists = {
-  users: '/admin/users',
-  moderation: '/admin/moderation',
-  audit: '/admin/audit',
-  'payment-events': '/admin/payments/events',
+  users: '/admin/users', moderation: '/admin/moderation',
+  audit: '/admin/audit', 'payment-events': '/admin/payments/events',
 } as const
 type Lists = typeof lists
 type Filters<Name extends keyof Lists> = NonNullable<NonNullable<Input<'get', Lists[Name]>[0]>['query']>

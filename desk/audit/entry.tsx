@@ -37,14 +37,12 @@ function valuesOf({ before, after }: Entry): string {
 
 export function EntryView({ entry, isAbout }: { entry: Entry; isAbout?: string }) {
   const { action, targetType, targetId, reason, at } = entry
-  return (
-    <div class='entry grow'>
-      <p class='row'>
-        <b>{actOf(action)}</b> {targetId && targetId !== isAbout && <Target type={targetType} id={targetId} />}
-        <small class='who'><bdi>{doer(entry)}</bdi> · <Time at={at} full /></small>
-      </p>
-      {reason && <p><bdi>{reason}</bdi></p>}
-      <small>{valuesOf(entry)}</small>
-    </div>
-  )
+  return <div class='entry grow'>
+    <p class='row'>
+      <b>{actOf(action)}</b> {targetId && targetId !== isAbout && <Target type={targetType} id={targetId} />}
+      <small class='who'><bdi>{doer(entry)}</bdi> · <Time at={at} full /></small>
+    </p>
+    {reason && <p><bdi>{reason}</bdi></p>}
+    <small>{valuesOf(entry)}</small>
+  </div>
 }

@@ -31,21 +31,19 @@ export default function Audit() {
   const people = admins.value?.items.map((
     { id, fullName, phone, email },
   ): Option => [id, fullName ?? phone ?? email ?? id])
-  return (
-    <Page title={t('title')} actions={<Csv name='audit' query={query} />}>
-      <Filters of={filters}
-        all={[
-          ['actorId', t('who'), people ?? []],
-          ['action', t('what'), actCodes.map((code): Option => [code, actOf(code)])],
-          ['sort', t('order'), [['oldest', t('oldest')]], t('newest')],
-        ]}
-      >
-        <Field label={t('targetId')} value={target} type='search' dir='ltr'
-          error={id && !isId(id) ? t('badId') : undefined} />
-        <Field label={t('from')} value={from} type='date' />
-        <Field label={t('to')} value={to} type='date' />
-      </Filters>
-      <List of={entries} label={t('title')} render={(entry) => <EntryView entry={entry} />} empty={t('none')} />
-    </Page>
-  )
+  return <Page title={t('title')} actions={<Csv name='audit' query={query} />}>
+    <Filters of={filters}
+      all={[
+        ['actorId', t('who'), people ?? []],
+        ['action', t('what'), actCodes.map((code): Option => [code, actOf(code)])],
+        ['sort', t('order'), [['oldest', t('oldest')]], t('newest')],
+      ]}
+    >
+      <Field label={t('targetId')} value={target} type='search' dir='ltr'
+        error={id && !isId(id) ? t('badId') : undefined} />
+      <Field label={t('from')} value={from} type='date' />
+      <Field label={t('to')} value={to} type='date' />
+    </Filters>
+    <List of={entries} label={t('title')} render={(entry) => <EntryView entry={entry} />} empty={t('none')} />
+  </Page>
 }

@@ -3,7 +3,7 @@ import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
 import { api, word } from '../frame/api.ts'
 import { dayOf, money, number } from '../frame/format.ts'
-import { Loaded, Page, useLoad } from '../frame/parts.tsx'
+import { Button, Loaded, Page, useLoad } from '../frame/parts.tsx'
 import { go, type Place } from '../frame/router.ts'
 import { language, wordsOf } from '../frame/words.ts'
 import { Table } from '../people/parts.tsx'
@@ -16,54 +16,40 @@ export default function Figures({ query }: Place) {
   const ranges = [7, 30, 90]
   const days = ranges.find((one) => String(one) === query.get('days')) ?? 30
   const stats = useLoad((signal) => api.get('/admin/stats', { query: { days }, signal }), [days])
-  const button = (one: number) => (
-    <button key={one} type='button' aria-pressed={one === days} onClick={() => go(`/figures?days=${one}`, true)}>
-      {t('days', { n: one })}
-    </button>
-  )
-  return (
-    <Page title={t('title')} actions={<div class='row' role='group' aria-label={t('range')}>{ranges.map(button)}</div>}>
-      <Loaded of={stats} rows={8}>{(value) => <><Now of={value} /><ByDay of={value.byDay} /></>}</Loaded>
-    </Page>
-  )
+  const choose = (one: number) => go(`/figures?days=${one}`, true)
+  const button = (one: number) =>
+    <Button key={one} aria-pressed={one === days} onClick={() => choose(one)}>{t('days', { n: one })}</Button>
+  const choice = <div class='row' role='group' aria-label={t('range')}>{ranges.map(button)}</div>
+  return <Page title={t('title')} actions={choice}>
+    <Loaded of={stats} rows={8}>{(value) => <><Now of={value} /><ByDay of={value.byDay} /></>}</Loaded>
+  </Page>
 }
 
 type Count = [name: ComponentChildren, count: number]
 const states = (vocabulary: string, of: Record<string, number>, before = '') =>
   Object.entries(of).map(([code, count]): Count => [before + word(vocabulary, code), count])
-const queue = (kind: string, count: number): Count => [
-  <a href={`#/queue?kind=${kind}`}>{word('moderationKind', kind)}</a>,
-  count,
+const queues = [
+  ...[['listings', 'listing'], ['changes', 'changes'], ['identities', 'identity']] as const,
+  ...[['reports', 'report'], ['payouts', 'wallet_payout']] as const,
 ]
 
 function Now({ of: { waiting, users, newUsers, listings, identities } }: { of: Stats }) {
   const people: Count[] = [[t('newUsers'), newUsers], [t('toBeDeleted'), users.toBeDeleted]]
   const byType = Object.entries(identities.byType)
     .flatMap(([type, of]) => states('identityStatus', of, `${word('identityType', type)}: `))
-  return (
-    <section aria-label={t('now')} class='cards now'>
-      <Counts title={t('waiting')}
-        of={[
-          queue('listing', waiting.listings),
-          queue('changes', waiting.changes),
-          queue('identity', waiting.identities),
-          queue('report', waiting.reports),
-          queue('wallet_payout', waiting.payouts),
-        ]}
-      />
-      <Counts title={t('people')} all={users.total} of={[...states('accountStatus', users.byStatus), ...people]} />
-      <Counts title={t('listings')} all={listings.total} of={states('listingStatus', listings.byStatus)} />
-      <Counts title={t('identities')} all={identities.total} of={byType} />
-    </section>
-  )
+  return <section aria-label={t('now')} class='cards now'>
+    <Counts title={t('waiting')} of={queues.map(([name, kind]): Count =>
+      [<a href={`#/queue?kind=${kind}`}>{word('moderationKind', kind)}</a>, waiting[name]])} />
+    <Counts title={t('people')} all={users.total} of={[...states('accountStatus', users.byStatus), ...people]} />
+    <Counts title={t('listings')} all={listings.total} of={states('listingStatus', listings.byStatus)} />
+    <Counts title={t('identities')} all={identities.total} of={byType} />
+  </section>
 }
 
-const Counts = ({ title, all, of }: { title: string; all?: number; of: Count[] }) => (
-  <div class='card'>
-    <h2>{title} {all !== undefined && number(all)}</h2>
-    <dl class='counts'>{of.map(([name, count], at) => <div key={at}><dt>{name}</dt><dd>{number(count)}</dd></div>)}</dl>
-  </div>
-)
+const Counts = ({ title, all, of }: { title: string; all?: number; of: Count[] }) => <div class='card'>
+  <h2>{title} {all !== undefined && number(all)}</h2>
+  <dl class='counts'>{of.map(([name, count], at) => <div key={at}><dt>{name}</dt><dd>{number(count)}</dd></div>)}</dl>
+</div>
 
 type Day = Stats['byDay'][number]
 function ByDay({ of }: { of: Day[] }) {
@@ -71,27 +57,20 @@ function ByDay({ of }: { of: Day[] }) {
   const series = (name: string, value: (one: Day) => number | null): Series => ({ name, of: of.map(value) })
   const types = (['SALE', 'RENT', 'EXCHANGE'] as const)
     .map((type) => series(word('listingType', type), ({ listings }) => listings[type]))
-  const counted = (name: 'accounts' | 'messages' | 'leads') => (
+  const counted = (name: 'accounts' | 'messages' | 'leads') =>
     <Chart title={t(name)} days={days} series={[series(t('number'), (one) => one[name])]} />
-  )
-  const paid = (name: 'payments' | 'refunds') => (
+  const paid = (name: 'payments' | 'refunds') =>
     <Chart title={t(name)} days={days} show={money} series={[series(t('amount'), (one) => one[name].amount)]}
       more={[series(t('number'), (one) => one[name].number)]} />
-  )
-  return (
-    <section aria-label={t('byDay')} class='cards charts'>
-      {counted('accounts')}
-      <Chart title={t('published')} days={days} series={types} />
-      {counted('messages')}
-      {counted('leads')}
-      {paid('payments')}
-      {paid('refunds')}
-      <Chart title={t('reports')} days={days} series={[series(t('made'), ({ reports }) => reports.made)]}
-        more={[series(t('decided'), ({ reports }) => reports.decided)]} />
-      <Chart title={t('waited')} days={days} sums={false}
-        series={[series(t('hours'), ({ reports }) => reports.medianHours)]} />
-    </section>
-  )
+  return <section aria-label={t('byDay')} class='cards charts'>
+    {counted('accounts')}
+    <Chart title={t('published')} days={days} series={types} />
+    {counted('messages')}{counted('leads')}{paid('payments')}{paid('refunds')}
+    <Chart title={t('reports')} days={days} series={[series(t('made'), ({ reports }) => reports.made)]}
+      more={[series(t('decided'), ({ reports }) => reports.decided)]} />
+    <Chart title={t('waited')} days={days} sums={false}
+      series={[series(t('hours'), ({ reports }) => reports.medianHours)]} />
+  </section>
 }
 
 type Series = { name: string; of: (number | null)[] }
@@ -121,32 +100,27 @@ function Chart({ title, days, series, more = [], show = number, sums = true }: C
       return <rect key={name} class={`s${kind}`} x={place(at) + gap / 2} y={top} width={1 - gap} height={length} />
     })
   }
-  return (
-    <figure class='chart card'>
-      <figcaption><h3>{title}</h3><b>{said}</b></figcaption>
-      <svg viewBox={`0 0 ${days.length} ${height}`} preserveAspectRatio='none' role='img' aria-label={label}>
-        {days.map((day, at) => (
-          <g key={day}>
-            <title>{`${dayOf(day)}: ${series.map(({ of }) => text(of[at])).join(' / ')}`}</title>
-            <rect class='day' x={place(at)} width={1} height={height} />
-            {bars(at)}
-          </g>
-        ))}
-      </svg>
-      <p class='ends'><small>{dayOf(days[0]!)}</small><small>{dayOf(days.at(-1)!)}</small></p>
-      {series.length > 1 && (
-        <p class='legend'>{series.map(({ name }, kind) => <small key={name}><i class={`s${kind}`} />{name}</small>)}</p>
-      )}
-      <details>
-        <summary>{t('table')}</summary>
-        <Table label={title} heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]} ends={[1, 2, 3]}
-          rows={days.map((day, at): [string, ...string[]] => [
-            ...[day, dayOf(day)] as const,
-            ...series.map(({ of }) => text(of[at])),
-            ...more.map(({ of }) => number(of[at] ?? 0)),
-          ]).reverse()}
-        />
-      </details>
-    </figure>
-  )
+  return <figure class='chart card'>
+    <figcaption><h3>{title}</h3><b>{said}</b></figcaption>
+    <svg viewBox={`0 0 ${days.length} ${height}`} preserveAspectRatio='none' role='img' aria-label={label}>
+      {days.map((day, at) => <g key={day}>
+        <title>{`${dayOf(day)}: ${series.map(({ of }) => text(of[at])).join(' / ')}`}</title>
+        <rect class='day' x={place(at)} width={1} height={height} />
+        {bars(at)}
+      </g>)}
+    </svg>
+    <p class='ends'><small>{dayOf(days[0]!)}</small><small>{dayOf(days.at(-1)!)}</small></p>
+    {series.length > 1 &&
+      <p class='legend'>{series.map(({ name }, kind) => <small key={name}><i class={`s${kind}`} />{name}</small>)}</p>}
+    <details>
+      <summary>{t('table')}</summary>
+      <Table label={title} heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]} ends={[1, 2, 3]}
+        rows={days.map((day, at): [string, ...string[]] => [
+          ...[day, dayOf(day)] as const,
+          ...series.map(({ of }) => text(of[at])),
+          ...more.map(({ of }) => number(of[at] ?? 0)),
+        ]).reverse()}
+      />
+    </details>
+  </figure>
 }

@@ -5,8 +5,7 @@ import { api, withProof, word } from '../frame/api.ts'
 import { money } from '../frame/format.ts'
 import { Button, Choice, Copy, Field, Money, say, Time } from '../frame/parts.tsx'
 import { language } from '../frame/words.ts'
-import { type Act, useActs } from '../people/act.tsx'
-import { type Option, State, Table, Two } from '../people/parts.tsx'
+import { type Act, type Option, State, Table, Two, useActs } from '../people/parts.tsx'
 import { t } from './words.ts'
 
 type Invoice = Schemas['Invoice']
@@ -17,7 +16,6 @@ const leftOf = ({ state, total, refunded }: Invoice) =>
   state === 'paid' || state === 'partially_refunded' ? (fils(total) - fils(refunded)) / 1000 : 0
 /** Payments that came after the invoice was paid, which are given back by themselves. */
 const surplusOf = ({ payments }: Invoice) => payments.filter(({ state }) => state === 'surplus')
-const outcomes = { settled: 'settled', requested: 'requested', rejected: 'refused' } as const
 
 /** The keys of refunds whose answers have not come: sent again, also by a new dialog, they are done once. */
 const keys = new Map<string, string>()
@@ -31,18 +29,14 @@ function refund(invoice: Invoice, reload: () => void): Act {
     const given = latin(amount.value)
     return given === '' || (/^\d+(\.\d{1,3})?$/.test(given) && Number(given) > 0 && Number(given) <= most())
   }
-  const more = () => (
-    <>
-      {surplus.length > 0 && (
-        <Choice label={t('ofPayment')} value={paymentId.value} options={options}
-          onChoose={(id) => (paymentId.value = id)} />
-      )}
-      <Choice label={t('to')} value={to.value} options={[['wallet', t('wallet')], ['source', t('source')]]}
-        onChoose={(one) => (to.value = one)} />
-      <Field label={t('amount')} value={amount} inputMode='decimal' dir='ltr' hint={t('left', { n: money(most()) })}
-        error={isReady() ? undefined : t('tooMuch', { n: money(most()) })} />
-    </>
-  )
+  const more = () => <>
+    {surplus.length > 0 && <Choice label={t('ofPayment')} value={paymentId.value} options={options}
+      onChoose={(id) => (paymentId.value = id)} />}
+    <Choice label={t('to')} value={to.value} options={[['wallet', t('wallet')], ['source', t('source')]]}
+      onChoose={(one) => (to.value = one)} />
+    <Field label={t('amount')} value={amount} inputMode='decimal' dir='ltr' hint={t('left', { n: money(most()) })}
+      error={isReady() ? undefined : t('tooMuch', { n: money(most()) })} />
+  </>
   const send = async (reason: string) => {
     const given = latin(amount.value)
     const rest = { ...given && { amount: Number(given) }, ...paymentId.value && { paymentId: paymentId.value } }
@@ -53,19 +47,17 @@ function refund(invoice: Invoice, reload: () => void): Act {
     const call = { path: { invoiceId: invoice.id }, body, idempotencyKey }
     const done = await withProof((options) => api.post('/admin/invoices/{invoiceId}/refund', { ...call, ...options }))
     keys.delete(of)
-    say(t(outcomes[done.refund.state], { n: money(done.refund.amount) }))
+    say(t(done.refund.state, { n: money(done.refund.amount) }))
     reload()
   }
   const [title, about] = [t('refundOf', { number: invoice.number }), `${t('refundAbout')} ${t('ceiling')}`]
   return { title, about, reason: t('reason'), isFinal: true, isReady, more, send }
 }
 
-const Payment = ({ of: { provider, state, method, reference, amount } }: { of: Invoice['payments'][number] }) => (
-  <p>
-    <State of={state} in='paymentState' /> <Money of={amount} />{' '}
-    <small>{word('paymentProvider', provider)} {method} {reference && <Copy text={reference} />}</small>
-  </p>
-)
+const Payment = ({ of: { provider, state, method, reference, amount } }: { of: Invoice['payments'][number] }) => <p>
+  <State of={state} in='paymentState' /> <Money of={amount} />{' '}
+  <small>{word('paymentProvider', provider)} {method} {reference && <Copy text={reference} />}</small>
+</p>
 
 export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) {
   const { ask, dialog } = useActs()
@@ -76,22 +68,20 @@ export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) 
   const lines = (invoice: Invoice) =>
     invoice.lines.map(({ titleAr, titleEn }) => language.value === 'ar' ? titleAr : titleEn).join(' · ')
   const back = ({ refunded }: Invoice) => refunded > 0 && <>{t('refunded')} <Money of={refunded} /></>
-  return (
-    <>
-      <Table label={t('invoices')} heads={[t('invoice'), t('total'), t('state'), t('payments'), t('refund')]} ends={[1]}
-        rows={of.map((one) => [
-          one.id,
-          <Two top={<span class='number'>{one.number}</span>} under={lines(one)} />,
-          <Two top={<Money of={one.total} />} under={back(one)} />,
-          <Two top={<State of={one.state} in='invoiceState' />} under={<Time at={one.paidAt ?? one.issuedAt} />} />,
-          <>
-            {one.paidWith === 'wallet' && word('paidWith', 'wallet')}
-            {one.payments.map((payment) => <Payment key={payment.id} of={payment} />)}
-          </>,
-          (leftOf(one) > 0 || surplusOf(one).length > 0) && button(one),
-        ])}
-      />
-      {dialog}
-    </>
-  )
+  return <>
+    <Table label={t('invoices')} heads={[t('invoice'), t('total'), t('state'), t('payments'), t('refund')]} ends={[1]}
+      rows={of.map((one) => [
+        one.id,
+        <Two top={<span class='number'>{one.number}</span>} under={lines(one)} />,
+        <Two top={<Money of={one.total} />} under={back(one)} />,
+        <Two top={<State of={one.state} in='invoiceState' />} under={<Time at={one.paidAt ?? one.issuedAt} />} />,
+        <>
+          {one.paidWith === 'wallet' && word('paidWith', 'wallet')}
+          {one.payments.map((payment) => <Payment key={payment.id} of={payment} />)}
+        </>,
+        (leftOf(one) > 0 || surplusOf(one).length > 0) && button(one),
+      ])}
+    />
+    {dialog}
+  </>
 }

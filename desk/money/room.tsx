@@ -4,55 +4,43 @@ import type { Schemas } from 'kuwait-property-client'
 import { Csv } from '../audit/csv.tsx'
 import { api, withProof, word } from '../frame/api.ts'
 import { money } from '../frame/format.ts'
-import { Badge, Button, Copy, Field, List, Loaded, Money, Page, say, Time, useLoad, usePages } from '../frame/parts.tsx'
+import { Button, Copy, Field, List, Loaded, Money, Page, say, Time, useLoad, usePages } from '../frame/parts.tsx'
 import type { Place } from '../frame/router.ts'
-import { type Act, useActs } from '../people/act.tsx'
 import { PeopleList } from '../people/room.tsx'
-import { type Chosen, codes, Filters, State, Tabs, yesOrNo } from '../people/parts.tsx'
+import { type Act, type Chosen, codes, Filters, State, Tabs, useActs, yesOrNo } from '../people/parts.tsx'
 import { Invoices } from './invoices.tsx'
 import { t } from './words.ts'
 
 export default function MoneyRoom({ id }: Place) {
   const shown = id === 'payouts' || id === 'events' ? id : ''
-  return (
-    <Page title={t('title')} actions={shown === 'events' && <Csv name='payment-events' query={query()} />}>
-      <Tabs label={t('title')} room='money' shown={shown}
-        of={[['', t('invoices')], ['payouts', t('payouts')], ['events', t('events')]]} />
-      {shown === 'payouts' && <Payouts />}
-      {shown === 'events' && <Events />}
-      {shown === '' && (id ? <Person id={id} /> : <PeopleList open={(one) => `/money/${one}`} />)}
-    </Page>
-  )
+  return <Page title={t('title')} actions={shown === 'events' && <Csv name='payment-events' query={query()} />}>
+    <Tabs label={t('title')} room='money' shown={shown}
+      of={[['', t('invoices')], ['payouts', t('payouts')], ['events', t('events')]]} />
+    {shown === 'payouts' && <Payouts />}
+    {shown === 'events' && <Events />}
+    {shown === '' && (id ? <Person id={id} /> : <PeopleList open={(one) => `/money/${one}`} />)}
+  </Page>
 }
 
 function Person({ id }: { id: string }) {
   const history = useLoad((signal) => api.get('/admin/users/{userId}/history', { path: { userId: id }, signal }), [id])
-  return (
-    <Loaded of={history}>
-      {({ user, invoices }) => (
-        <section class='card'>
-          <h2>{user.fullName ?? user.phone ?? user.email}</h2>
-          <a href={`#/people/${id}`}>{t('person')}</a>
-          <Invoices of={invoices} reload={history.reload} />
-        </section>
-      )}
-    </Loaded>
-  )
+  return <Loaded of={history}>
+    {({ user, invoices }) => <section class='card'>
+      <h2>{user.fullName ?? user.phone ?? user.email}</h2>
+      <a href={`#/people/${id}`}>{t('person')}</a>
+      <Invoices of={invoices} reload={history.reload} />
+    </section>}
+  </Loaded>
 }
 
 type Item = Schemas['ModerationItem']
-const wording = {
-  paid_out: { title: 'paidOut', about: 'paidOutAbout' },
-  written_off: { title: 'writtenOff', about: 'writtenOffAbout' },
-} as const
 
 function Payouts() {
   const { ask, dialog } = useActs()
-  const items = usePages((cursor, signal) =>
-    api.get('/admin/moderation', { query: { kind: 'wallet_payout', cursor }, signal })
-  )
-  const act = ({ id, payout }: Item, decision: keyof typeof wording): Act => {
-    const title = t(wording[decision].title)
+  const kind = 'wallet_payout'
+  const items = usePages((cursor, signal) => api.get('/admin/moderation', { query: { kind, cursor }, signal }))
+  const act = ({ id, payout }: Item, decision: 'paid_out' | 'written_off'): Act => {
+    const title = t(decision)
     const sum = money(payout?.amount ?? 0)
     const isPaid = decision === 'paid_out'
     const send = async (text: string) => {
@@ -62,19 +50,17 @@ function Payouts() {
       items.load.reload()
     }
     const more = isPaid ? { reason: t('note') } : {}
-    return { title, about: `${sum}. ${t(wording[decision].about)}`, isFinal: true, send, ...more }
+    return { title, about: `${sum}. ${t(`${decision}About`)}`, isFinal: true, send, ...more }
   }
-  const render = (item: Item) => (
-    <>
-      <span class='grow'>
-        <b><bdi>{item.payout?.name ?? t('nobody')}</bdi></b>
-        <small><bdi>{item.payout?.phone}</bdi> <bdi>{item.payout?.email}</bdi> · <Time at={item.since} /></small>
-      </span>
-      <Money of={item.payout?.amount} />
-      <Button main onClick={() => ask(act(item, 'paid_out'))}>{t('paidOut')}</Button>
-      <Button onClick={() => ask(act(item, 'written_off'))}>{t('writtenOff')}</Button>
-    </>
-  )
+  const render = (item: Item) => <>
+    <span class='grow'>
+      <b><bdi>{item.payout?.name ?? t('nobody')}</bdi></b>
+      <small><bdi>{item.payout?.phone}</bdi> <bdi>{item.payout?.email}</bdi> · <Time at={item.since} /></small>
+    </span>
+    <Money of={item.payout?.amount} />
+    <Button main onClick={() => ask(act(item, 'paid_out'))}>{t('paid_out')}</Button>
+    <Button onClick={() => ask(act(item, 'written_off'))}>{t('written_off')}</Button>
+  </>
   return <><List of={items} label={t('payouts')} empty={t('noPayouts')} render={render} />{dialog}</>
 }
 
@@ -94,46 +80,37 @@ function Events() {
   )
   const outcomes = 'mismatch unmatched received paid failed refunded surplus pending repeated ignored'
   const is = (outcome: string) => filters.value.outcome === outcome
-  const button = (outcome: string) => (
-    <Button key={outcome} aria-pressed={is(outcome)} onClick={() => (filters.value = { outcome })}>
-      {alarm(outcome)}
-    </Button>
-  )
-  return (
-    <>
-      <div class='row'>{alarming.map(button)}</div>
-      <Filters of={filters}
-        all={[
-          ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
-          ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],
-          ['kind', t('kind'), codes('paymentEventKind', 'payment refund look_up other')],
-          ['processed', t('handled'), yesOrNo()],
-        ]}
-      >
-        <Field label={t('number')} value={number} type='search' dir='ltr' />
-      </Filters>
-      <List of={events} label={t('events')} empty={t('noEvents')} render={(event) => <Event of={event} />} />
-    </>
-  )
+  const choose = (outcome: string) => (filters.value = { outcome })
+  const button = (one: string) =>
+    <Button key={one} aria-pressed={is(one)} onClick={() => choose(one)}>{alarm(one)}</Button>
+  return <>
+    <div class='row'>{alarming.map(button)}</div>
+    <Filters of={filters}
+      all={[
+        ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
+        ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],
+        ['kind', t('kind'), codes('paymentEventKind', 'payment refund look_up other')],
+        ['processed', t('handled'), yesOrNo()],
+      ]}>
+      <Field label={t('number')} value={number} type='search' dir='ltr' />
+    </Filters>
+    <List of={events} label={t('events')} empty={t('noEvents')} render={(event) => <Event of={event} />} />
+  </>
 }
 
-const Event = ({ of: event }: { of: Schemas['PaymentEvent'] }) => (
-  <>
-    <span class='grow'>
-      <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b> <bdi>{event.status}</bdi>
-      <small>
-        <bdi>{event.invoiceNumber}</bdi>{' '}
-        {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}{' '}
-        {event.paymentId && <Copy text={event.paymentId} />}
-      </small>
-    </span>
-    <span class='end'>
-      {event.currency === 'KWD' ? <Money of={event.amount} /> : <span>{event.amount} {event.currency}</span>}
-      <small class='under'>
-        {alarming.includes(event.outcome)
-          ? <Badge tone='bad'>{alarm(event.outcome)}</Badge>
-          : <State of={event.outcome} in='paymentEventOutcome' />} <Time at={event.receivedAt} />
-      </small>
-    </span>
-  </>
-)
+const Event = ({ of: event }: { of: Schemas['PaymentEvent'] }) => <>
+  <span class='grow'>
+    <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b> <bdi>{event.status}</bdi>
+    <small>
+      <bdi>{event.invoiceNumber}</bdi>{' '}
+      {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}{' '}
+      {event.paymentId && <Copy text={event.paymentId} />}
+    </small>
+  </span>
+  <span class='end'>
+    {event.currency === 'KWD' ? <Money of={event.amount} /> : <span>{event.amount} {event.currency}</span>}
+    <small class='under'>
+      <State of={event.outcome} in='paymentEventOutcome' /> <Time at={event.receivedAt} />
+    </small>
+  </span>
+</>

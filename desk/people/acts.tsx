@@ -4,7 +4,7 @@ import type { Schemas } from 'kuwait-property-client'
 import { api, withProof, word } from '../frame/api.ts'
 import { money } from '../frame/format.ts'
 import { explain, Field, say } from '../frame/parts.tsx'
-import { type Act, Check } from './act.tsx'
+import { type Act, Check } from './parts.tsx'
 import { t } from './words.ts'
 
 type Status = 'active' | 'suspended' | 'banned'
@@ -35,16 +35,11 @@ export function actsOn(user: Schemas['AdminUser'], reload: () => void): Act[] {
 
   const [value, removeOther] = [signal(''), signal(false)]
   const identifier: Act = {
-    title: t('identifier'),
-    about: t('identifierAbout'),
-    isFinal: true,
-    isReady: () => value.value.trim() !== '',
-    more: () => (
-      <>
-        <Field label={t('value')} value={value} dir='ltr' required />
-        <Check label={t('removeOther')} value={removeOther} />
-      </>
-    ),
+    title: t('identifier'), about: t('identifierAbout'), isFinal: true, isReady: () => value.value.trim() !== '',
+    more: () => <>
+      <Field label={t('value')} value={value} dir='ltr' required />
+      <Check label={t('removeOther')} value={removeOther} />
+    </>,
     send: async (reason) => {
       const [given, rest] = [value.value.trim(), { reason, removeOther: removeOther.value }]
       const body = given.includes('@') ? { email: given, ...rest } : { phone: given, ...rest }

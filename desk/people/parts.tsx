@@ -1,8 +1,10 @@
-// What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs.
-import type { Signal } from '@preact/signals'
+// What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs, and
+// dialogs that send something once at a time, tell why it could not be, and close when it is done.
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { word } from '../frame/api.ts'
-import { Badge, Choice, type Tone } from '../frame/parts.tsx'
+import { textOf, word } from '../frame/api.ts'
+import { Badge, Button, Choice, Dialog, Field, type Tone } from '../frame/parts.tsx'
+import { t as common } from '../frame/words.ts'
 import { t } from './words.ts'
 
 const toned: Partial<Record<Tone, string>> = {
@@ -16,29 +18,24 @@ export function State({ of, in: vocabulary }: { of: string; in: string }) {
   return <Badge tone={tone as Tone}>{word(vocabulary, of)}</Badge>
 }
 
-export const Two = ({ top, under }: { top: ComponentChildren; under: ComponentChildren }) => (
+export const Two = ({ top, under }: { top: ComponentChildren; under: ComponentChildren }) =>
   <><bdi>{top}</bdi><small class='under'>{under}</small></>
-)
 
 type TableProps = { label: string; heads: string[]; rows: [key: string | number, ...cells: ComponentChildren[]][] }
 /** A table whose first cells name their rows; it scrolls where it is too wide. Columns `ends` are of numbers. */
 export function Table({ label, heads, ends = [], rows }: TableProps & { ends?: number[] }) {
   const end = (column: number) => ends.includes(column) ? 'end' : ''
-  return (
-    <div class='scroll' role='group' aria-label={label} tabIndex={0}>
-      <table>
-        <thead><tr>{heads.map((head, at) => <th key={at} scope='col' class={end(at)}>{head}</th>)}</tr></thead>
-        <tbody>
-          {rows.map(([key, first, ...cells]) => (
-            <tr key={key}>
-              <th scope='row'>{first}</th>
-              {cells.map((cell, at) => <td key={at} class={end(at + 1)}>{cell}</td>)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+  return <div class='scroll' role='group' aria-label={label} tabIndex={0}>
+    <table>
+      <thead><tr>{heads.map((head, at) => <th key={at} scope='col' class={end(at)}>{head}</th>)}</tr></thead>
+      <tbody>
+        {rows.map(([key, first, ...cells]) => <tr key={key}>
+          <th scope='row'>{first}</th>
+          {cells.map((cell, at) => <td key={at} class={end(at + 1)}>{cell}</td>)}
+        </tr>)}
+      </tbody>
+    </table>
+  </div>
 }
 
 export type Option = [value: string, text: string]
@@ -54,17 +51,77 @@ export function Filters({ of, all, children }: { of: Signal<Chosen>; all: Filter
     const { [name]: _, ...others } = of.value
     of.value = value ? { ...others, [name]: value } : others
   }
-  const choices = all.map(([name, label, options, none = t('any')]) => (
+  const choices = all.map(([name, label, options, none = t('any')]) =>
     <Choice key={name} label={label} value={of.value[name] ?? ''} options={[['', none], ...options]}
-      onChoose={choose(name)} />
-  ))
+      onChoose={choose(name)} />)
   return <div class='filters'>{children}{choices}</div>
 }
 
-export const Tabs = ({ label, room, shown, of }: { label: string; room: string; shown: string; of: Option[] }) => (
-  <nav class='tabs' aria-label={label}>
-    {of.map(([id, text]) => (
-      <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>
-    ))}
-  </nav>
-)
+type TabsProps = { label: string; room: string; shown: string; of: Option[] }
+export const Tabs = ({ label, room, shown, of }: TabsProps) => <nav class='tabs' aria-label={label}>
+  {of.map(([id, text]) =>
+    <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>)}
+</nav>
+
+/** `send` gives false where the dialog stays open. */
+type SendingProps = { title: string; onClose: () => void; send: () => Promise<unknown>; wide?: boolean }
+  & { children: ComponentChildren; buttons: ComponentChildren }
+export function Sending({ title, onClose, send, wide = false, children, buttons }: SendingProps) {
+  const fault = useSignal('')
+  const isBusy = useSignal(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy.value) return
+    isBusy.value = true
+    fault.value = ''
+    await send().then((isDone) => isDone === false || onClose(), (error) => (fault.value = textOf(error)))
+    isBusy.value = false
+  }
+  return <Dialog title={title} onClose={onClose} wide={wide}>
+    <form onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
+      {children}
+      <p class='bad' role='alert'>{fault.value}</p>
+      <div class='row'>{buttons}<Button onClick={onClose}>{common('cancel')}</Button></div>
+    </form>
+  </Dialog>
+}
+
+/** Something that is asked about before it is done. */
+export type Act = {
+  title: string
+  about?: string
+  /** What the text is called that goes with it; null: none is asked for. */
+  reason?: string | null
+  /** There is no way back, which one has to say that one knows; in other words if they are given. */
+  isFinal?: boolean | string
+  more?: () => ComponentChildren
+  /** False while something of `more` is missing. */
+  isReady?: () => boolean
+  send: (reason: string) => Promise<unknown>
+}
+
+/** Returns what asks about an act, and the dialog to be drawn. */
+export function useActs() {
+  const open = useSignal<Act | undefined>(undefined)
+  const dialog = open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />
+  return { ask: (act: Act) => (open.value = act), dialog }
+}
+
+function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
+  const { title, about, reason: label = t('reason'), isFinal = false, more, isReady } = act
+  const reason = useSignal('')
+  const isSure = useSignal(!isFinal)
+  const why = reason.value.trim()
+  const isOff = !isSure.value || (label !== null && why.length < 2) || isReady?.() === false
+  const button = <Button main={!isFinal} danger={Boolean(isFinal)} submits disabled={isOff}>{title}</Button>
+  return <Sending title={title} onClose={onClose} send={() => act.send(why)} buttons={button}>
+    {about && <p>{about}</p>}
+    {more?.()}
+    {label !== null && <Field label={label} value={reason} rows={3} maxLength={500} required />}
+    {isFinal && <Check label={isFinal === true ? t('sure') : isFinal} value={isSure} />}
+  </Sending>
+}
+
+export const Check = ({ label, value }: { label: string; value: { value: boolean } }) => <label class='check'>
+  <input type='checkbox' checked={value.value} onChange={() => (value.value = !value.value)} /> {label}
+</label>

@@ -7,9 +7,8 @@ import { api, session, word } from '../frame/api.ts'
 import { dayOf } from '../frame/format.ts'
 import { Badge, Button, Copy, explain, Facts, Field, Loaded, Money, Page, say, Time, useLoad } from '../frame/parts.tsx'
 import { Invoices } from '../money/invoices.tsx'
-import { type Act, useActs } from './act.tsx'
 import { actsOn } from './acts.tsx'
-import { State, Table, Two } from './parts.tsx'
+import { type Act, State, Table, Two, useActs } from './parts.tsx'
 import { t } from './words.ts'
 
 type History = Schemas['UserHistory']
@@ -23,164 +22,134 @@ export function Person({ id }: { id: string }) {
   const isSelf = session.value?.user.id === id
   const isFree = !isSelf && user?.isAdmin === false && user.status !== 'deleted'
   const told = isSelf ? 'isSelf' : user?.isAdmin ? 'isAdmin' : user?.status === 'deleted' && 'isDeleted'
-  const button = (act: Act) => (
+  const button = (act: Act) =>
     <Button key={act.title} danger={Boolean(act.isFinal)} onClick={() => ask(act)}>{act.title}</Button>
-  )
-  return (
-    <Page title={user ? user.fullName ?? t('noName') : t('title')} actions={isFree && actsOn(user, reload).map(button)}>
-      {told && <p class='banner'>{t(told)}</p>}
-      <Loaded of={load} rows={10}>
-        {(of) => (
-          <div class='person'>
-            <div>
-              <Account of={of} />
-              <Identities {...{ of, isFree, ask, reload }} />
-              <Listings {...{ of, isFree: !isSelf, ask, reload }} />
-              <Section title={t('invoices')} of={of.invoices}><Invoices of={of.invoices} reload={reload} /></Section>
-              <Reports title={t('reportsAbout')} of={of.reports.about} />
-              <Reports title={t('reportsMade')} of={of.reports.made} />
-            </div>
-            <div>
-              <Notes id={id} of={of.notes} reload={reload} />
-              <Section title={t('acts')} of={of.audit}>
-                {of.audit.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={id} />)}
-              </Section>
-            </div>
-          </div>
-        )}
-      </Loaded>
-      {dialog}
-    </Page>
-  )
+  const title = user ? user.fullName ?? t('noName') : t('title')
+  return <Page title={title} actions={isFree && actsOn(user, reload).map(button)}>
+    {told && <p class='banner'>{t(told)}</p>}
+    <Loaded of={load} rows={10}>
+      {(of) => <div class='person'>
+        <div>
+          <Account of={of} />
+          <Identities {...{ of, isFree, ask, reload }} />
+          <Listings {...{ of, isFree: !isSelf, ask, reload }} />
+          <Section title={t('invoices')} of={of.invoices}><Invoices of={of.invoices} reload={reload} /></Section>
+          <Reports title={t('reportsAbout')} of={of.reports.about} />
+          <Reports title={t('reportsMade')} of={of.reports.made} />
+        </div>
+        <div>
+          <Notes id={id} of={of.notes} reload={reload} />
+          <Section title={t('acts')} of={of.audit}>
+            {of.audit.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={id} />)}
+          </Section>
+        </div>
+      </div>}
+    </Loaded>
+    {dialog}
+  </Page>
 }
 
 type SectionProps = { title: string; of: unknown[]; head?: ComponentChildren; children: ComponentChildren }
-const Section = ({ title, of, head, children }: SectionProps) => (
-  <section class='card' aria-label={title}>
-    <h2>{title} <small>{of.length >= 50 ? t('newest50') : of.length}</small></h2>
-    {head}
-    {of.length ? children : <p class='soft'>{t('none')}</p>}
-  </section>
-)
+const Section = ({ title, of, head, children }: SectionProps) => <section class='card' aria-label={title}>
+  <h2>{title} <small>{of.length >= 50 ? t('newest50') : of.length}</small></h2>
+  {head}
+  {of.length ? children : <p class='soft'>{t('none')}</p>}
+</section>
 
 function Account({ of: { user, sessions } }: { of: History }) {
   const isLocked = user.status === 'suspended' || user.status === 'banned'
   const email = user.email && <Copy text={user.email} />
-  return (
-    <section class='card' aria-label={t('title')}>
-      <Facts
-        of={[
-          [t('status'), <State of={user.status} in='accountStatus' />],
-          [t('statusReason'), user.statusReason],
-          [t('until'), isLocked && (user.suspendedUntil ? <Time at={user.suspendedUntil} full /> : t('forGood'))],
-          [t('deleteAt'), user.deleteAt && <Badge tone='warn'>{dayOf(user.deleteAt)}</Badge>],
-          [t('phone'), user.phone && <Copy text={user.phone} />],
-          [t('email'), email && <>{email} {!user.emailProven && <Badge tone='warn'>{t('unproven')}</Badge>}</>],
-          [t('created'), <Time at={user.createdAt} full />],
-          [t('lastSignIn'), user.lastSignInAt ? <Time at={user.lastSignInAt} full /> : t('never')],
-          [t('sessions'), String(sessions)], [t('language'), word('language', user.language)],
-          [t('id'), <Copy text={user.id} />],
-        ]}
-      />
-    </section>
-  )
+  return <section class='card' aria-label={t('title')}>
+    <Facts
+      of={[
+        [t('status'), <State of={user.status} in='accountStatus' />],
+        [t('statusReason'), user.statusReason],
+        [t('until'), isLocked && (user.suspendedUntil ? <Time at={user.suspendedUntil} full /> : t('forGood'))],
+        [t('deleteAt'), user.deleteAt && <Badge tone='warn'>{dayOf(user.deleteAt)}</Badge>],
+        [t('phone'), user.phone && <Copy text={user.phone} />],
+        [t('email'), email && <>{email} {!user.emailProven && <Badge tone='warn'>{t('unproven')}</Badge>}</>],
+        [t('created'), <Time at={user.createdAt} full />],
+        [t('lastSignIn'), user.lastSignInAt ? <Time at={user.lastSignInAt} full /> : t('never')],
+        [t('sessions'), String(sessions)], [t('language'), word('language', user.language)],
+        [t('id'), <Copy text={user.id} />],
+      ]}
+    />
+  </section>
 }
 
 type Way = 'suspend' | 'restore'
-const wayOf = (status: string): Way | undefined =>
-  status === 'active' ? 'suspend' : status === 'suspended' ? 'restore' : undefined
-
+type SwitchProps = { of: { status: string; statusReason: string | null }; name: string; more: (to: Way) => object }
+  & { put: (to: Way, reason: string) => Promise<unknown>; ask: (act: Act) => void; reload: () => void }
 /** Suspends something of a person, or brings it back; each undoes the other. */
-function switching(way: Way, name: string, reason: string | null, put: (to: Way, why: string) => Promise<void>): Act {
+function Switch({ of: { status, statusReason }, name, more, put, ask, reload }: SwitchProps) {
+  const way = status === 'active' ? 'suspend' : status === 'suspended' && 'restore'
+  if (!way) return null
   const title = `${t(way)} ${name}`
-  const back = () => put(way === 'suspend' ? 'restore' : 'suspend', reason ?? t('undone')).catch(explain)
-  const send = async (given: string) => {
-    await put(way, given)
-    say(t('done', { what: title }), { undo: () => void back() })
+  const back = way === 'suspend' ? 'restore' : 'suspend'
+  const undo = () => void put(back, statusReason ?? t('undone')).then(reload, explain)
+  const send = async (reason: string) => {
+    await put(way, reason)
+    say(t('done', { what: title }), { undo })
+    reload()
   }
-  return { title, send }
+  return <Button plain onClick={() => ask({ title, send, ...more(way) })}>{t(way)}</Button>
 }
 
 function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
-  const button = ({ id, displayName, status, statusReason }: History['identities'][number]) => {
-    const way = wayOf(status)
-    const put = async (to: Way, reason: string) => {
-      const body = { status: to === 'suspend' ? 'suspended' as const : 'active' as const, reason }
-      await api.patch('/admin/identities/{identityId}/status', { path: { identityId: id }, body })
-      reload()
-    }
-    const act = way && { ...switching(way, displayName, statusReason, put), about: t('identityAbout') }
-    return isFree && act && <Button plain onClick={() => ask(act)}>{t(way)}</Button>
+  type Identity = History['identities'][number]
+  const put = (identityId: string) => (to: Way, reason: string) => {
+    const body = { status: to === 'suspend' ? 'suspended' as const : 'active' as const, reason }
+    return api.patch('/admin/identities/{identityId}/status', { path: { identityId }, body })
   }
-  const about = ({ id, type, nameEn, licenceNo, licenceExpiresOn, phone, email }: History['identities'][number]) => (
-    <>
-      {[word('identityType', type), nameEn, phone, email].map((text) => text && <bdi key={text}>{text} · </bdi>)}
-      {licenceNo && t('licence', { no: licenceNo, day: licenceExpiresOn ? dayOf(licenceExpiresOn) : '—' })}
-      {' '}<Copy text={id} />
-    </>
-  )
-  return (
-    <Section title={t('identities')} of={identities}>
-      <Table label={t('identities')} heads={[t('name'), t('status'), t('act')]}
-        rows={identities.map((one) => [
-          one.id,
-          <Two top={one.displayName} under={about(one)} />,
-          <Two top={<State of={one.status} in='identityStatus' />} under={one.statusReason} />,
-          button(one),
-        ])}
-      />
-    </Section>
-  )
+  const about = ({ id, type, nameEn, licenceNo, licenceExpiresOn, phone, email }: Identity) => <>
+    {[word('identityType', type), nameEn, phone, email].map((text) => text && <bdi key={text}>{text} · </bdi>)}
+    {licenceNo && t('licence', { no: licenceNo, day: licenceExpiresOn ? dayOf(licenceExpiresOn) : '—' })}
+    {' '}<Copy text={id} />
+  </>
+  const more = () => ({ about: t('identityAbout') })
+  return <Section title={t('identities')} of={identities}>
+    <Table label={t('identities')} heads={[t('name'), t('status'), t('act')]} rows={identities.map((one) => [
+      one.id,
+      <Two top={one.displayName} under={about(one)} />,
+      <Two top={<State of={one.status} in='identityStatus' />} under={one.statusReason} />,
+      isFree && <Switch of={one} name={one.displayName} put={put(one.id)} {...{ more, ask, reload }} />,
+    ])} />
+  </Section>
 }
 
 function Listings({ of: { newestListings, listings, identities }, isFree, ask, reload }: PartProps) {
-  const button = ({ id, refNo, status, statusReason }: History['newestListings'][number]) => {
-    const way = wayOf(status)
-    const put = async (decision: Way, reason: string) => {
-      const body = decision === 'suspend' ? { decision, reason } : { decision }
-      await api.post('/admin/moderation/{id}/decide', { path: { id }, body })
-      reload()
-    }
-    const more = way === 'suspend' ? { about: t('listingAbout') } : { reason: null }
-    const act = way && { ...switching(way, refNo, statusReason, put), ...more }
-    return isFree && act && <Button plain onClick={() => ask(act)}>{t(way)}</Button>
+  const put = (id: string) => (decision: Way, reason: string) => {
+    const body = decision === 'suspend' ? { decision, reason } : { decision }
+    return api.post('/admin/moderation/{id}/decide', { path: { id }, body })
   }
+  const more = (way: Way) => way === 'suspend' ? { about: t('listingAbout') } : { reason: null }
   const name = (identityId: string) => identities.find(({ id }) => id === identityId)?.displayName
   const counts = Object.entries(listings).map(([code, count]) => `${word('listingStatus', code)} ${count}`).join(' · ')
-  const about = ({ refNo, kind, type, identityId }: History['newestListings'][number]) => (
+  const about = ({ refNo, kind, type, identityId }: History['newestListings'][number]) =>
     <><bdi>{refNo}</bdi> · {word('kind', kind)} {word('listingType', type)} · <bdi>{name(identityId)}</bdi></>
-  )
-  return (
-    <Section title={t('listings')} of={newestListings} head={<small>{counts}</small>}>
-      <Table label={t('listings')} heads={[t('listing'), t('price'), t('status'), t('date'), t('act')]} ends={[1]}
-        rows={newestListings.map((one) => [
-          one.id,
-          <Two top={one.titleAr ?? '—'} under={about(one)} />,
-          <Money of={one.price} />,
-          <Two top={<State of={one.status} in='listingStatus' />} under={one.statusReason} />,
-          <Time at={one.createdAt} />,
-          button(one),
-        ])}
-      />
-    </Section>
-  )
+  const heads = [t('listing'), t('price'), t('status'), t('date'), t('act')]
+  return <Section title={t('listings')} of={newestListings} head={<small>{counts}</small>}>
+    <Table label={t('listings')} heads={heads} ends={[1]} rows={newestListings.map((one) => [
+      one.id,
+      <Two top={one.titleAr ?? '—'} under={about(one)} />,
+      <Money of={one.price} />,
+      <Two top={<State of={one.status} in='listingStatus' />} under={one.statusReason} />,
+      <Time at={one.createdAt} />,
+      isFree && <Switch of={one} name={one.refNo} put={put(one.id)} {...{ more, ask, reload }} />,
+    ])} />
+  </Section>
 }
 
-const Reports = ({ title, of }: { title: string; of: Schemas['Report'][] }) => (
-  <Section title={title} of={of}>
-    {of.map(({ id, targetType, targetId, reason, note, status, createdAt }) => (
-      <div key={id} class='entry'>
-        <p class='row'>
-          <b>{word('reportReason', reason)}</b>
-          <small>{word('reportTarget', targetType)} <Copy text={targetId} /></small>
-          {status === 'open' ? <a href={`#/queue/${id}`}>{t('toQueue')}</a> : <State of={status} in='reportStatus' />}
-        </p>
-        {note && <p><bdi>{note}</bdi></p>}
-        <small><Time at={createdAt} full /></small>
-      </div>
-    ))}
-  </Section>
-)
+const Reports = ({ title, of }: { title: string; of: Schemas['Report'][] }) => <Section title={title} of={of}>
+  {of.map(({ id, targetType, targetId, reason, note, status, createdAt }) => <div key={id} class='entry'>
+    <p class='row'>
+      <b>{word('reportReason', reason)}</b> <small>{word('reportTarget', targetType)} <Copy text={targetId} /></small>
+      {status === 'open' ? <a href={`#/queue/${id}`}>{t('toQueue')}</a> : <State of={status} in='reportStatus' />}
+    </p>
+    {note && <p><bdi>{note}</bdi></p>}
+    <small><Time at={createdAt} full /></small>
+  </div>)}
+</Section>
 
 function Notes({ id, of, reload }: { id: string; of: Schemas['Note'][]; reload: () => void }) {
   const text = useSignal('')
@@ -190,20 +159,14 @@ function Notes({ id, of, reload }: { id: string; of: Schemas['Note'][]; reload: 
     say(t('noted'))
     reload()
   }
-  const form = (
-    <>
-      <Field label={t('note')} value={text} rows={2} maxLength={1000} />
-      <div><Button onClick={add} disabled={!text.value.trim()}>{t('addNote')}</Button></div>
-    </>
-  )
-  return (
-    <Section title={t('notes')} of={of} head={form}>
-      {of.map(({ id, text, by, targetType, createdAt }) => (
-        <div key={id} class='entry'>
-          <p><bdi>{text}</bdi></p>
-          <small><bdi>{by.fullName}</bdi> · {word('noteTarget', targetType)} · <Time at={createdAt} full /></small>
-        </div>
-      ))}
-    </Section>
-  )
+  const form = <>
+    <Field label={t('note')} value={text} rows={2} maxLength={1000} />
+    <div><Button onClick={add} disabled={!text.value.trim()}>{t('addNote')}</Button></div>
+  </>
+  return <Section title={t('notes')} of={of} head={form}>
+    {of.map(({ id, text, by, targetType, createdAt }) => <div key={id} class='entry'>
+      <p><bdi>{text}</bdi></p>
+      <small><bdi>{by.fullName}</bdi> · {word('noteTarget', targetType)} · <Time at={createdAt} full /></small>
+    </div>)}
+  </Section>
 }

@@ -3,8 +3,7 @@ import { signal, useSignal } from '@preact/signals'
 import { isCode } from '../frame/api.ts'
 import { Button, Choice, Field, say } from '../frame/parts.tsx'
 import { t as common } from '../frame/words.ts'
-import { Sending } from '../people/act.tsx'
-import { type Option, Table } from '../people/parts.tsx'
+import { type Option, Sending, Table } from '../people/parts.tsx'
 import { t } from './words.ts'
 
 export type FormField = { name: string; label: string; options?: Option[]; rows?: number; isNumber?: boolean }
@@ -50,25 +49,21 @@ export function Form<Row>({ title, about, fields, textsOf, send, again, onClose,
   const takeNew = <Button main onClick={() => goOn(false)}>{t('loadNew')}</Button>
   const keepMine = <Button onClick={() => goOn(true)}>{t('keepMine')}</Button>
   const buttons = now ? [takeNew, keepMine] : <Button main submits>{common('save')}</Button>
-  return (
-    <Sending title={title} onClose={onClose} send={save} buttons={buttons} wide>
-      <p class='soft' dir='auto'>{about}</p>
-      <div class='fields'>
-        {fields.map(({ name, label, options, rows, isNumber }, at) => {
-          const value = values[at]!
-          const more = isNumber ? { inputMode: 'decimal', dir: 'ltr', required: true } as const : rows ? { rows } : {}
-          if (!options) return <Field key={name} label={label} value={value} {...more} />
-          const choose = (one: string) => (value.value = one)
-          return <Choice key={name} label={label} value={value.value} options={options} onChoose={choose} />
-        })}
-      </div>
-      {now && <p class='warn' role='alert'>{t('conflict')}</p>}
-      {now && (
-        <Table label={t('conflict')} heads={[t('field'), t('was'), t('isNow'), t('mine')]}
-          rows={fields.filter(({ name }) => was[name] !== now[name] || typed[name] !== was[name])
-            .map(({ name, label }) => [name, label, was[name], now[name], typed[name]])}
-        />
-      )}
-    </Sending>
-  )
+  return <Sending title={title} onClose={onClose} send={save} buttons={buttons} wide>
+    <p class='soft' dir='auto'>{about}</p>
+    <div class='fields'>
+      {fields.map(({ name, label, options, rows, isNumber }, at) => {
+        const value = values[at]!
+        const more = isNumber ? { inputMode: 'decimal', dir: 'ltr', required: true } as const : rows ? { rows } : {}
+        if (!options) return <Field key={name} label={label} value={value} {...more} />
+        const choose = (one: string) => (value.value = one)
+        return <Choice key={name} label={label} value={value.value} options={options} onChoose={choose} />
+      })}
+    </div>
+    {now && <p class='warn' role='alert'>{t('conflict')}</p>}
+    {now && <Table label={t('conflict')} heads={[t('field'), t('was'), t('isNow'), t('mine')]}
+      rows={fields.filter(({ name }) => was[name] !== now[name] || typed[name] !== was[name])
+        .map(({ name, label }) => [name, label, was[name], now[name], typed[name]])}
+    />}
+  </Sending>
 }

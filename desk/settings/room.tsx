@@ -8,8 +8,7 @@ import { Badge, Button, Empty, Field, Loaded, Money, Page, say, Time, useLoad } 
 import { passkeyError } from '../frame/proof.tsx'
 import type { Place } from '../frame/router.ts'
 import { language, named } from '../frame/words.ts'
-import { useActs } from '../people/act.tsx'
-import { Table, Tabs, Two, yesOrNo } from '../people/parts.tsx'
+import { Table, Tabs, Two, useActs, yesOrNo } from '../people/parts.tsx'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { Service } from './service.tsx'
 import { t } from './words.ts'
@@ -27,19 +26,14 @@ export default function Settings({ id }: Place) {
 
 function Reasons() {
   const page = useLoad((signal) => api.get('/admin/moderation', { query: { limit: 1 }, signal }))
-  type Reason = NonNullable<typeof page.value>['reasons'][number]
-  const row = ({ code, textAr, textEn, kinds }: Reason): [string, ...string[]] => {
-    const usual = kinds.map((kind) => word('moderationKind', kind)).join(' · ')
-    return [code, language.value === 'ar' ? textAr : textEn, usual]
-  }
-  return (
-    <section class='card'>
-      <p class='soft'>{t('reasonsAbout')}</p>
-      <Loaded of={page}>
-        {({ reasons }) => <Table label={t('reasons')} heads={[t('reasons'), t('usual')]} rows={reasons.map(row)} />}
-      </Loaded>
-    </section>
-  )
+  const row = ({ code, textAr, textEn, kinds }: Schemas['ModerationPage']['reasons'][number]): [string, ...string[]] =>
+    [code, language.value === 'ar' ? textAr : textEn, kinds.map((kind) => word('moderationKind', kind)).join(' · ')]
+  return <section class='card'>
+    <p class='soft'>{t('reasonsAbout')}</p>
+    <Loaded of={page}>
+      {({ reasons }) => <Table label={t('reasons')} heads={[t('reasons'), t('usual')]} rows={reasons.map(row)} />}
+    </Loaded>
+  </section>
 }
 
 type Plan = Schemas['AdminPlan']
@@ -60,43 +54,27 @@ async function savePlan(typed: Texts, plan: Plan) {
 function Plans() {
   const plans = useLoad(listPlans)
   const open = useSignal<Plan | undefined>(undefined)
-  const fields = names.map((name): FormField => {
-    const more = name === 'onSale' ? { options: yesOrNo() } : { isNumber: isNumber(name) }
-    return { name, label: t(name), ...more }
-  })
-  const close = () => {
-    open.value = undefined
-    plans.reload()
-  }
-  const button = (plan: Plan) => (
+  const more = (name: string) => name === 'onSale' ? { options: yesOrNo() } : { isNumber: isNumber(name) }
+  const fields = names.map((name): FormField => ({ name, label: t(name), ...more(name) }))
+  const close = () => (open.value = undefined, plans.reload())
+  const button = (plan: Plan) =>
     <Button aria-label={t('editOf', { name: named(plan) })} onClick={() => (open.value = plan)}>{t('edit')}</Button>
-  )
-  return (
-    <section class='card'>
-      <Loaded of={plans}>
-        {({ items }) => (
-          <Table label={t('plans')}
-            heads={[t('plan'), t('audience'), ...names.slice(2).map((name) => t(name)), t('edit')]}
-            ends={[2, 3, 4, 5, 6, 7]}
-            rows={items.map((plan) => [
-              plan.id,
-              <bdi>{named(plan)}</bdi>,
-              word('planAudience', plan.audience),
-              <Money of={plan.price} />,
-              ...counts.map((name) => number(plan[name])),
-              <Badge tone={plan.onSale ? 'good' : 'calm'}>{t(plan.onSale ? 'yes' : 'no')}</Badge>,
-              button(plan),
-            ])}
-          />
-        )}
-      </Loaded>
-      {open.value && (
-        <Form title={t('editOf', { name: named(open.value) })} about={t('planAbout')} row={open.value} fields={fields}
-          textsOf={planTexts} send={savePlan} onClose={close}
-          again={async () => (await listPlans()).items.find(({ id }) => id === open.value?.id)} />
-      )}
-    </section>
-  )
+  return <section class='card'>
+    <Loaded of={plans}>
+      {({ items }) => <Table label={t('plans')}
+        heads={[t('plan'), t('audience'), ...names.slice(2).map((name) => t(name)), t('edit')]}
+        ends={[2, 3, 4, 5, 6, 7]} rows={items.map((plan) => [
+          plan.id, <bdi>{named(plan)}</bdi>, word('planAudience', plan.audience), <Money of={plan.price} />,
+          ...counts.map((name) => number(plan[name])),
+          <Badge tone={plan.onSale ? 'good' : 'calm'}>{t(plan.onSale ? 'yes' : 'no')}</Badge>,
+          button(plan),
+        ])}
+      />}
+    </Loaded>
+    {open.value && <Form title={t('editOf', { name: named(open.value) })} about={t('planAbout')} row={open.value}
+      fields={fields} textsOf={planTexts} send={savePlan} onClose={close}
+      again={async () => (await listPlans()).items.find(({ id }) => id === open.value?.id)} />}
+  </section>
 }
 
 const textOf = (error: unknown) =>
@@ -130,24 +108,19 @@ function Passkeys() {
     const title = t('removeKey', { name: name ?? '' })
     ask({ title, about: t('removeKeyAbout'), reason: null, isFinal: true, send })
   }
-  const rows = (items: Schemas['Passkey'][]) => (
+  const rows = (items: Schemas['Passkey'][]) =>
     <Table label={t('passkeys')} heads={[t('name'), t('added'), t('used'), t('remove')]}
       rows={items.map((key) => [
-        key.id,
-        <Two top={key.name ?? t('unnamed')} under={<bdi>{key.rpId}</bdi>} />,
+        key.id, <Two top={key.name ?? t('unnamed')} under={<bdi>{key.rpId}</bdi>} />,
         <Time at={key.createdAt} full />,
         key.lastUsedAt ? <Time at={key.lastUsedAt} full /> : t('never'),
         <Button onClick={() => remove(key)}>{t('remove')}</Button>,
-      ])}
-    />
-  )
-  return (
-    <section class='card'>
-      <Loaded of={keys}>{({ items }) => items.length ? rows(items) : <Empty>{t('noKeys')}</Empty>}</Loaded>
-      <Field label={t('keyName')} value={name} maxLength={50} />
-      <p class='bad' role='alert'>{fault.value}</p>
-      <div><Button main onClick={add}>{t('addKey')}</Button></div>
-      {dialog}
-    </section>
-  )
+      ])} />
+  return <section class='card'>
+    <Loaded of={keys}>{({ items }) => items.length ? rows(items) : <Empty>{t('noKeys')}</Empty>}</Loaded>
+    <Field label={t('keyName')} value={name} maxLength={50} />
+    <p class='bad' role='alert'>{fault.value}</p>
+    <div><Button main onClick={add}>{t('addKey')}</Button></div>
+    {dialog}
+  </section>
 }

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import { api, withProof, word } from '../frame/api.ts'
 import { Badge, Button, Field, Loaded, say, useLoad } from '../frame/parts.tsx'
-import { type Act, useActs } from '../people/act.tsx'
+import { type Act, useActs } from '../people/parts.tsx'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { nameOf, placeOf, t } from './words.ts'
 
@@ -12,11 +12,8 @@ const list = () => api.get('/admin/settings')
 const change = (body: { name: string; version: number; value: string }) =>
   withProof((options) => api.patch('/admin/settings', { body, ...options }))
 
-const choices: Record<string, string[]> = {
-  review_listings: ['true', 'false'],
-  find_duplicates: ['on', 'off'],
-  admin_passkeys: ['optional', 'required'],
-}
+const choices: Record<string, string[]> =
+  { review_listings: ['true', 'false'], find_duplicates: ['on', 'off'], admin_passkeys: ['optional', 'required'] }
 const terms = { version: '', url: '', requiredFrom: '' }
 const shapeOf = ({ name, value }: Setting): unknown => JSON.parse(value) ?? (name === 'terms' ? terms : null)
 const isObject = (of: unknown): of is object => typeof of === 'object' && of !== null && !Array.isArray(of)
@@ -58,38 +55,24 @@ const summary = (setting: Setting) =>
 export function Service() {
   const settings = useLoad(list)
   const open = useSignal<Setting | undefined>(undefined)
-  const close = () => {
-    open.value = undefined
-    settings.reload()
-  }
-  const button = (one: Setting) => (
+  const close = () => (open.value = undefined, settings.reload())
+  const button = (one: Setting) =>
     <Button aria-label={t('editOf', { name: nameOf(one.name) })} onClick={() => (open.value = one)}>{t('edit')}</Button>
-  )
-  const row = (one: Setting) => (
-    <div key={one.name}>
-      <dt>{nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small></dt>
-      <dd><bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small></dd>
-      <dd class='act'>{button(one)}</dd>
-    </div>
-  )
-  return (
-    <Loaded of={settings}>
-      {({ items }) => (
-        <>
-          {items.filter(({ name }) => name === 'maintenance')
-            .map((one) => <Maintenance key={one.name} of={one} reload={settings.reload} />)}
-          <section class='card'>
-            <dl class='settings'>{items.filter(({ name }) => name !== 'maintenance').map(row)}</dl>
-          </section>
-          {open.value && (
-            <Form title={nameOf(open.value.name)} about={open.value.note} row={open.value} fields={fieldsOf(open.value)}
-              textsOf={textsOf} send={send} onClose={close}
-              again={async () => (await list()).items.find(({ name }) => name === open.value?.name)} />
-          )}
-        </>
-      )}
-    </Loaded>
-  )
+  const row = (one: Setting) => <div key={one.name}>
+    <dt>{nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small></dt>
+    <dd><bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small></dd>
+    <dd class='act'>{button(one)}</dd>
+  </div>
+  return <Loaded of={settings}>
+    {({ items }) => <>
+      {items.filter(({ name }) => name === 'maintenance')
+        .map((one) => <Maintenance key={one.name} of={one} reload={settings.reload} />)}
+      <dl class='card settings'>{items.filter(({ name }) => name !== 'maintenance').map(row)}</dl>
+      {open.value && <Form title={nameOf(open.value.name)} about={open.value.note} row={open.value}
+        fields={fieldsOf(open.value)} textsOf={textsOf} send={send} onClose={close}
+        again={async () => (await list()).items.find(({ name }) => name === open.value?.name)} />}
+    </>}
+  </Loaded>
 }
 
 function Maintenance({ of: { name, version, value }, reload }: { of: Setting; reload: () => void }) {
@@ -102,27 +85,20 @@ function Maintenance({ of: { name, version, value }, reload }: { of: Setting; re
   }
   const open: Act = { title: t('open'), about: t('openAbout'), reason: null, send: () => set(null) }
   const close: Act = {
-    title: t('close'),
-    about: t('closeAbout'),
-    reason: null,
-    isFinal: t('closeSure'),
+    title: t('close'), about: t('closeAbout'), reason: null, isFinal: t('closeSure'),
     isReady: () => ar.value.trim() !== '' && en.value.trim() !== '',
-    more: () => (
-      <>
-        <Field label={t('textAr')} value={ar} rows={2} maxLength={300} dir='rtl' required />
-        <Field label={t('textEn')} value={en} rows={2} maxLength={300} dir='ltr' required />
-      </>
-    ),
+    more: () => <>
+      <Field label={t('textAr')} value={ar} rows={2} maxLength={300} dir='rtl' required />
+      <Field label={t('textEn')} value={en} rows={2} maxLength={300} dir='ltr' required />
+    </>,
     send: () => set({ ar: ar.value.trim(), en: en.value.trim() }),
   }
   const act = now ? open : close
-  return (
-    <section class='card' aria-label={t('maintenance')}>
-      <h2>{t('maintenance')} <Badge tone={now ? 'bad' : 'good'}>{t(now ? 'isClosed' : 'isOpen')}</Badge></h2>
-      {now && <p lang='ar' dir='rtl'>{now.ar}</p>}
-      {now && <p lang='en' dir='ltr'>{now.en}</p>}
-      <div><Button danger={!now} main={Boolean(now)} onClick={() => ask(act)}>{act.title}</Button></div>
-      {dialog}
-    </section>
-  )
+  return <section class='card' aria-label={t('maintenance')}>
+    <h2>{t('maintenance')} <Badge tone={now ? 'bad' : 'good'}>{t(now ? 'isClosed' : 'isOpen')}</Badge></h2>
+    {now && <p lang='ar' dir='rtl'>{now.ar}</p>}
+    {now && <p lang='en' dir='ltr'>{now.en}</p>}
+    <div><Button danger={!now} main={Boolean(now)} onClick={() => ask(act)}>{act.title}</Button></div>
+    {dialog}
+  </section>
 }
