@@ -100,9 +100,9 @@ function Events() {
 
 const Event = ({ of: event }: { of: Schemas['PaymentEvent'] }) => <>
   <span class='grow'>
-    <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b> <bdi>{event.status}</bdi>
+    <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b>
     <small>
-      <bdi>{event.invoiceNumber}</bdi>{' '}
+      <bdi>{event.status}</bdi> <bdi>{event.invoiceNumber}</bdi>{' '}
       {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}{' '}
       {event.paymentId && <Copy text={event.paymentId} />}
     </small>
