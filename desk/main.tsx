@@ -45,7 +45,6 @@ function Shown({ room }: { room: string }) {
   const module = useLoad(() => rooms[`./${room}/room.tsx`]!())
   return <Loaded of={module}>{({ default: Room }) => <Room {...place.value} />}</Loaded>
 }
-
 const NoRight = () => <main class='sign-in'>
   <h1>{t('noRight')}</h1><p>{t('noRightMore')}</p><Button main onClick={() => signOut()}>{t('signOut')}</Button>
 </main>
@@ -80,7 +79,6 @@ function Desk() {
   if (session.value) return <><Shell key={session.value.user.id} /><Told /></>
   return <><div class='corner'><Preferences /></div><main><SignIn /></main><Told /></>
 }
-
 await follow()
 if (session.value && wasIdle) await signOut(t('wasIdle'))
 render(<Desk />, document.getElementById('desk')!)

@@ -4,7 +4,6 @@ import { defineConfig, type Plugin } from 'vite'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const service = process.env.VITE_API ?? 'http://127.0.0.1:54321'
-
 /** What the page may load and where it may send. */
 const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data: ORIGIN; \
 connect-src 'self' ORIGIN; worker-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; \
@@ -34,10 +33,7 @@ export default defineConfig({
   plugins: [built],
   // The local stack accepts requests from this origin; elsewhere it must be listed in CORS_ORIGINS.
   preview: { port: 5174, strictPort: true },
-  build: {
-    outDir: here('dist'), emptyOutDir: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0,
-    target: 'es2022', chunkSizeWarningLimit: 1500,
-  },
+  build: { modulePreload: { polyfill: false }, assetsInlineLimit: 0, target: 'es2022' },
   // An app installs the package (`npm run client:pack`). Here the package is taken from its source.
   resolve: { alias: { 'kuwait-property-client': here('../client/src/index.ts') } },
 })

@@ -4,7 +4,6 @@ import { createClient, isApiError, type Schemas, type Session } from 'kuwait-pro
 import { language, storage, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
-
 /** True while the page is left: what is sent then arrives nevertheless. */
 let leaving = false
 /** Calls `act` when the page is left: by `pagehide` alone nothing is sent where the browser freezes the page. */
@@ -55,7 +54,6 @@ export async function withProof<Value>(call: (options: { proof?: string }) => Pr
     return await call({ proof })
   }
 }
-
 export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
 
 /** The text of an error in the reader's language; empty for what the person broke off. */

@@ -8,7 +8,6 @@ export const money = (value: number | string) =>
 const inKuwait = (iso: string, options: Intl.DateTimeFormatOptions) =>
   new Date(iso).toLocaleString(locale(), { timeZone: 'Asia/Kuwait', ...options })
 export const timeOf = (iso: string) => inKuwait(iso, { dateStyle: 'medium', timeStyle: 'short' })
-
 /** A day as the API has it, or the day of a moment in Kuwait. */
 export const dayOf = (iso: string) =>
   inKuwait(iso.length === 10 ? `${iso}T12:00:00+03:00` : iso, { dateStyle: 'medium' })
@@ -18,10 +17,7 @@ const steps = [['day', 86_400], ['hour', 3_600], ['minute', 60]] as const
 export function ago(iso: string): string {
   const seconds = (Date.parse(iso) - Date.now()) / 1000
   const [unit, length] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]
-  return new Intl.RelativeTimeFormat(locale(), { style: 'short', numeric: 'auto' }).format(
-    Math.round(seconds / length),
-    unit,
-  )
+  const format = new Intl.RelativeTimeFormat(locale(), { style: 'short', numeric: 'auto' })
+  return format.format(Math.round(seconds / length), unit)
 }
-
 export const size = (bytes: number) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`

@@ -7,13 +7,11 @@ export type Keys = Record<string, (event: KeyboardEvent) => void>
 export const keysOn = signal(true)
 export const helpOpen = signal(false)
 const layers: { current: Keys }[] = []
-
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (code === 'Slash' || key === '/' || key === '?') return key === '?' || shiftKey ? '?' : '/'
   if (/^[a-z]$/i.test(key)) return key.toLowerCase()
   return /^(?:Key|Digit)(.)$/.exec(code)?.[1]?.toLowerCase() ?? key
 }
-
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable ||
     target.matches('textarea, select, input:not([type=checkbox], [type=radio], [type=button])'))

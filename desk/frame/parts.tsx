@@ -36,15 +36,13 @@ export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, de
   }, [...deps, turn])
   return { ...now, reload: () => again((one) => one + 1) }
 }
-
 /** `more` is undefined when there are no further pages. */
 type More = (() => void) | undefined
 export type Listed<Item> = { items: Item[]; load: Load<unknown>; more: More; isLoadingMore: boolean }
 
-/** Loads a list page by page. */
 export function usePages<Item, P extends { items: Item[]; nextCursor: string | null }>(
   ask: (cursor: string | undefined, signal: AbortSignal) => Promise<P>, deps: unknown[] = [],
-): Listed<P['items'][number]> & { first: P | undefined } {
+): Listed<P['items'][number]> {
   const [later, setLater] = useState<P[]>([])
   const [isLoadingMore, setLoadingMore] = useState(false)
   const stop = useRef<AbortSignal>(undefined)
@@ -60,16 +58,14 @@ export function usePages<Item, P extends { items: Item[]; nextCursor: string | n
   const more = () => {
     if (isLoadingMore || !cursor || !signal) return
     setLoadingMore(true)
-    ask(cursor, signal).then((page) => signal.aborted || setLater((before) => [...before, page]), explain)
-      .finally(() => setLoadingMore(false))
+    ask(cursor, signal).then((page) => signal.aborted || setLater((before) => [...before, page]))
+      .catch(explain).finally(() => setLoadingMore(false))
   }
-  const items = pages.flatMap(({ items }) => items)
-  return { items, first: load.value, load, more: cursor && load.state === 'ready' ? more : undefined, isLoadingMore }
+  const isMore = cursor && load.state === 'ready'
+  return { items: pages.flatMap(({ items }) => items), load, more: isMore ? more : undefined, isLoadingMore }
 }
-
 type Told = { text: string; undo?: (() => void) | undefined; failed?: boolean | undefined }
 const told = signal<Told | undefined>()
-
 /** Tells what happened, to eyes and screen readers; `undo` takes it back while it is shown. */
 export function say(text: string, { seconds = 6, ...more }: Omit<Told, 'text'> & { seconds?: number } = {}) {
   if (!text) return
@@ -115,7 +111,6 @@ type FieldProps = Omit<InputHTMLAttributes, 'value' | 'type' | 'onInput'> & {
   type?: 'text' | 'password' | 'search' | 'email' | 'tel' | 'date' | 'datetime-local'
   rows?: number; hint?: string; error?: string | undefined
 }
-/** A labelled field; with `rows` of several lines. */
 export function Field({ label, value, rows, hint, error, ...rest }: FieldProps) {
   const id = useId()
   const shared = {
@@ -131,7 +126,6 @@ export function Field({ label, value, rows, hint, error, ...rest }: FieldProps) 
 }
 
 type ChoiceProps = { label: string; value: string; options: [string, string][]; onChoose: (value: string) => void }
-/** A labelled choice of `[value, text]`. */
 export function Choice({ label, value, options, onChoose }: ChoiceProps) {
   const id = useId()
   return <div class='field'>
@@ -177,14 +171,12 @@ export const Empty = ({ children = t('nothing') }: Children) => <p class='empty'
 export const Failed = ({ error, retry }: { error: unknown; retry?: () => void }) => <div class='empty' role='alert'>
   <p>{textOf(error) || t('failed')}</p>{retry && <Button onClick={retry}>{t('retry')}</Button>}
 </div>
-export const Skeleton = ({ rows = 4 }: { rows?: number }) =>
-  <div class='skeleton' role='status' aria-label={t('loading')}>
-    {Array.from({ length: rows }, (_, row) => <i key={row} />)}
-  </div>
+export const Skeleton = ({ rows = 4 }: { rows?: number | undefined }) =>
+  <div class='skeleton' role='status' aria-label={t('loading')}>{[...Array(rows)].map((_, at) => <i key={at} />)}</div>
 type LoadedProps<Value> = { of: Load<Value>; rows?: number; children: (value: Value) => ComponentChildren }
 export function Loaded<Value>({ of, rows, children }: LoadedProps<Value>) {
   if (of.state === 'ready') return <>{children(of.value)}</>
-  return of.state === 'failed' ? <Failed error={of.error} retry={of.reload} /> : <Skeleton rows={rows ?? 4} />
+  return of.state === 'failed' ? <Failed error={of.error} retry={of.reload} /> : <Skeleton rows={rows} />
 }
 
 type ListProps<Item> = {
@@ -213,8 +205,7 @@ export function List<Item extends { id: string | number }>(props: ListProps<Item
   }
   const acts = Object.entries({ ...keys, ...selected && { x: toggle } }).map(([key, act]) => [key, onItem(act)])
   useKeys({ j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1), ...Object.fromEntries(acts) })
-  if (load.state === 'failed') return <Failed error={load.error} retry={load.reload} />
-  if (load.state === 'loading') return <Skeleton rows={8} />
+  if (load.state !== 'ready') return <Loaded of={load} rows={8}>{() => null}</Loaded>
   if (!items.length) return <Empty>{empty}</Empty>
   return <>
     <ul class='list' aria-label={label} ref={list}>

@@ -72,8 +72,7 @@ export function SignIn() {
   }
   const isReset = step === 'reset'
   return <form class='sign-in' onSubmit={submit}>
-    <h1>{t('desk')}</h1>
-    <p role='alert'>{said.value}</p>
+    <h1>{t('desk')}</h1><p role='alert'>{said.value}</p>
     <Field label={t('identifier')} value={identifier} autocomplete='username' dir='ltr' required />
     {isReset && <Field label={t('code')} value={code} autocomplete='one-time-code' dir='ltr' required />}
     {step !== 'forgot' && <Field label={t(isReset ? 'newPassword' : 'password')} value={password} type='password'

@@ -28,7 +28,6 @@ effect(() => {
   Object.assign(document.documentElement, { lang: language.value, dir })
   document.documentElement.dataset.theme = theme.value
 })
-
 /** Isolates a text of either direction inside a sentence. */
 export const isolated = (text: string) => `\u2068${text}\u2069`
 
@@ -40,7 +39,6 @@ export const wordsOf = <Texts extends Words>(texts: Texts) =>
       return typeof value === 'number' ? value.toLocaleString('en') : isolated(value)
     })
 export const t = wordsOf(texts)
-
 /** The name of a record of the service in the current language. */
 export const named = (record: { nameAr?: string | null; nameEn?: string | null } | undefined): string =>
   (language.value === 'ar' ? record?.nameAr : record?.nameEn) ?? record?.nameAr ?? ''

@@ -2,19 +2,20 @@
 import { useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import { useEffect } from 'preact/hooks'
+import { EntryView } from '../audit/entry.tsx'
+import { actOf } from '../audit/words.ts'
 import { api, session, textOf, word } from '../frame/api.ts'
 import { timeOf } from '../frame/format.ts'
 import { useKeys } from '../frame/keys.ts'
-import { Badge, Button, Empty, Facts, Failed, Field, Page, say, Skeleton, Time, useLoad } from '../frame/parts.tsx'
+import { Badge, Button, Empty, Failed, Field, Page, say, Skeleton, Time, useLoad } from '../frame/parts.tsx'
 import { pathWith, place } from '../frame/router.ts'
 import { Ask, asked } from './ask.tsx'
 import { claim, decide, type Decision, isConflict, type Item, items, next, openItem } from './store.ts'
 import { prepare, queue, release, remove, replace, seeAnew, titleOf } from './store.ts'
-import { Differences, ItemView, valueText } from './views.tsx'
+import { Differences, ItemView } from './views.tsx'
 import { t } from './words.ts'
 
 const minute = 60_000
-
 /** What leaves a thing as it is or lets it be seen; for all else a reason or reference is asked. */
 const isMild = (decision: Decision) => ['approve', 'restore', 'dismiss'].includes(decision)
 const isMain = (decision: Decision) => isMild(decision) || decision === 'paid_out'
@@ -98,13 +99,11 @@ function contentOf({ listing, changes, identity }: Item): Record<string, unknown
   const other = { favoritesCount: 0, viewsCount: 0, version: 0, priceLabel: '' }
   return { ...listing, ...identity?.record, ...changes, ...papers, ...other }
 }
-const who = ({ actor, said }: Schemas['AuditEntry']) => (actor ?? said)?.fullName ?? t('someone')
-
 function Decided({ by }: { by: Schemas['AuditEntry'] | null }) {
   if (!by) return <Empty>{t('gone')}</Empty>
+  const name = (by.actor ?? by.said)?.fullName ?? t('someone')
   return <section class='card'>
-    <p>{t('decidedBy', { action: by.action, name: who(by), time: timeOf(by.at) })}</p>
-    <Facts of={[[t('reasonGiven'), by.reason], [t('after'), by.after && valueText('', by.after)]]} />
+    <h2>{t('decidedBy', { action: actOf(by.action), name, time: timeOf(by.at) })}</h2><EntryView entry={by} />
   </section>
 }
 
@@ -115,20 +114,13 @@ function History({ item }: { item: Item }) {
   return <section class='card'>
     <h2>{t('history')}</h2>
     {entries.length === 0 && <p class='soft'>{audit.error ? textOf(audit.error) : '—'}</p>}
-    <ul class='notes'>
-      {entries.map((entry) => <li key={entry.id}>
-        <bdi>{entry.action}</bdi> <small><bdi>{who(entry)}</bdi> <Time at={entry.at} /></small>
-        {entry.reason && <p dir='auto'>{entry.reason}</p>}
-      </li>)}
-    </ul>
+    {entries.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={targetId} />)}
     <a href={`#/audit?targetId=${targetId}`}>{t('audit')}</a>
   </section>
 }
 
-const noteTargets = {
-  listing: 'property', changes: 'property', identity: 'identity', report: 'report', duplicate_suspected: 'duplicate',
-  wallet_payout: 'payout',
-} as const
+const noteTargets = { identity: 'identity', report: 'report', duplicate_suspected: 'duplicate', wallet_payout: 'payout',
+  listing: 'property', changes: 'property' } as const
 
 function Notes({ item, reload }: { item: Item; reload: () => void }) {
   const text = useSignal('')

@@ -8,7 +8,6 @@ type Point = { lat: number; lng: number }
 type Offset = { x: number; y: number }
 const kmPerDegree = 111.2
 const [width, height] = [420, 280]
-
 /** Kilometres east and south of a point, which is exact enough within one country. */
 const from = (origin: Point, { lat, lng }: Point): Offset => ({
   x: (lng - origin.lng) * kmPerDegree * Math.cos(origin.lat * Math.PI / 180), y: (origin.lat - lat) * kmPerDegree,
@@ -39,8 +38,8 @@ export function Map({ point, areaId }: { point: Schemas['Property']['location'];
       {own && <line x2={own.at.x * scale} y2={own.at.y * scale} />}
       {point.precision !== 'exact' && <circle class='about' r={(point.precision === 'area' ? 1 : 0.3) * scale} />}
       <circle class='point' r='6' />
-      <path class='scale' d={`M${left} ${bottom}v6h${step * scale}v-6`} />
-      <text class='scale' x={left + step * scale / 2} y={bottom - 4}>{step} km</text>
+      <path d={`M${left} ${bottom}v6h${step * scale}v-6`} />
+      <text x={left + step * scale / 2} y={bottom - 4}>{step} km</text>
     </svg>
     <figcaption class='row'>
       <span>{label}</span>

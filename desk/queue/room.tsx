@@ -1,5 +1,7 @@
 // The queue: what waits, by kind and age, and decisions about several that are alike.
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Csv } from '../audit/csv.tsx'
 import { api, meta, session, word } from '../frame/api.ts'
 import { Badge, Button, explain, List, type Load, Money, Page, Picture, say, Time, useLoad } from '../frame/parts.tsx'
 import { go, pathWith, type Place } from '../frame/router.ts'
@@ -15,7 +17,6 @@ const kinds = {
   listing: 'listings', changes: 'changes', identity: 'identities', report: 'reports', duplicate_suspected: undefined,
   wallet_payout: 'payouts',
 } as const
-
 export default function Queue({ id, query }: Place) {
   useEffect(() => load(query.toString()), [query.toString()])
   useEffect(() => flush, [])
@@ -34,7 +35,8 @@ function Waiting({ query }: { query: URLSearchParams }) {
     <a key={one} href={`#${pathWith('/queue', { kind: one })}`} aria-current={one === kind ? 'page' : undefined}>
       {one ? word('moderationKind', one) : t('all')} {figure && <small>{stats.value?.waiting[figure] || ''}</small>}
     </a>
-  return <Page title={word('moderationKind', kind) || t('all')} actions={<Selection />}>
+  const actions = <><Selection /><Csv name='moderation' query={given} /></>
+  return <Page title={word('moderationKind', kind) || t('all')} actions={actions}>
     <nav class='tabs' aria-label={fieldName('kind')}>
       {tab('')}{Object.entries(kinds).map(([one, figure]) => tab(one as Kind, figure))}
     </nav>
@@ -46,8 +48,7 @@ function Waiting({ query }: { query: URLSearchParams }) {
     <List of={{ items: items.value, load: loading, more: cursor ? more : undefined, isLoadingMore }}
       label={t('all')} selected={selected} render={(item) => <Row item={item} />} empty={t('nothingWaits')}
       open={(item) => pathWith(`/queue/${item.id}`, given)} keys={{ a: pass, r: refuse }} />
-    <DecidedLately />
-    <Ask />
+    <DecidedLately /><Ask />
   </Page>
 }
 
@@ -61,17 +62,13 @@ const common = ([one, ...others]: Item[], of: typeof passes) =>
   one && others.every((other) => of(other) === of(one)) ? of(one) : undefined
 
 /** Decides about what is selected, or about one. */
-function pass(one: Item) {
+const act = (of: typeof passes, then: (items: Item[], decision: Decision) => void) => (one: Item) => {
   const given = selected.value.size ? chosen() : [one]
-  const decision = common(given, passes)
-  if (decision) decide(given, { decision })
+  const decision = common(given, of)
+  if (decision) then(given, decision)
 }
-function refuse(one: Item) {
-  const given = selected.value.size ? chosen() : [one]
-  const decision = common(given, refuses)
-  if (decision) asked.value = { items: given, decision }
-}
-
+const pass = act(passes, (items, decision) => decide(items, { decision }))
+const refuse = act(refuses, (items, decision) => (asked.value = { items, decision }))
 const likeness = ({ kind, listing, report }: Item) =>
   [kind, listing?.owner.identityId, report?.target.identityId, report?.reason].join()
 
@@ -149,16 +146,14 @@ function Filters({ kind, given }: { kind: Kind | ''; given: Record<string, strin
     ? [...meta.value?.areas.values() ?? []].map((area) => [area.id, named(area)])
     : (meta.value?.enums[of] ?? []).map(({ code }) => [code, word(of, code)])
   const value = (name: string) => given[name]?.replace(/T.*/, '') ?? ''
-  const input = (name: string, type: string, label = fieldName(name)) => <div key={name} class='field'>
-    <label for={name}>{label}</label>
-    <input id={name} name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />
-  </div>
-  const select = (name: string, of: [string, string][], label = fieldName(name)) => <div key={name} class='field'>
-    <label for={name}>{label}</label>
+  const field = (name: string, label: string, input: ComponentChildren) =>
+    <div key={name} class='field'><label for={name}>{label}</label>{input}</div>
+  const input = (name: string, type: string, label = fieldName(name)) =>
+    field(name, label, <input id={name} name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />)
+  const select = (name: string, of: [string, string][], label = fieldName(name)) => field(name, label,
     <select id={name} name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
       {of.map(([one, text]) => <option key={one} value={one} selected={one === value(name)}>{text}</option>)}
-    </select>
-  </div>
+    </select>)
   const orders = ['newest', ...sorts[kind as Kind] ?? []].map((one): [string, string] => [one, fieldName(one)])
   return <form class='filters' role='search' onSubmit={submit}>
     {input('q', 'search', t('search'))}{select('sort', [['', fieldName('oldest')], ...orders], t('sort'))}

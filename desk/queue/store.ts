@@ -118,7 +118,6 @@ function drop(one: Held) {
 }
 const putBack = (item: Item, at: number) =>
   (items.value = items.value.filter(({ id }) => id !== item.id).toSpliced(Math.max(0, at), 0, item))
-
 function undo(one: Held) {
   drop(one)
   for (const { item, at } of one.sent) putBack(item, at)
@@ -157,7 +156,6 @@ export async function seeAnew(item: Item) {
   remove(item.id)
   say(t('gone'))
 }
-
 export const isConflict = (error: unknown) => isCode(error, 'version_conflict', 'documents_changed')
 export const claim = (id: string) => api.post('/admin/moderation/{id}/claim', { path: { id } })
 export const release = (id: string) => {

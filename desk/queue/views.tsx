@@ -171,7 +171,7 @@ const Content = ({ title, of, none }: ContentProps) => <section class='card'>
     <p><bdi>{of.displayName}</bdi></p>
     <Text title={of.fields.titleAr} text={of.fields.descriptionAr ?? of.fields.body ?? of.fields.comment} />
     <Text title={of.fields.titleEn} text={of.fields.descriptionEn ?? of.fields.aboutAr} />
-    <RecordFacts of={of.fields} also={['type', 'kind', 'price']} />
+    <RecordFacts of={of.fields} also={['type', 'kind', 'price', 'website']} />
     {of.pictures.length > 0 && <Gallery of={of.pictures} />}
   </> : <Empty>{none}</Empty>}
 </section>
@@ -202,7 +202,6 @@ function ReportView({ of, since }: { of: NonNullable<Item['report']>; since: str
       <Differences title={t('changedSince')} from={then.fields} to={now.fields} names={[t('then'), t('now')]} />}
   </>
 }
-
 const Half = ({ title, of }: { title: string; of: Property }) => <div class='aside'>
   <h2>{title} <Time at={of.publishedAt} /></h2><ListingText of={of} /><ListingFacts of={of} />
 </div>
