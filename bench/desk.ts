@@ -3,12 +3,14 @@
  * a decision to show the next item. Beside it stands a plain page with the same rows in an HTML table, which
  * decides and then loads its list anew.
  */
+import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
 import { openBrowser } from '../test/client/browser.ts'
-import { answerOf, buildDesk, deskOrigin } from '../test/desk/built.ts'
-import type { Stack } from '../test/support/stack.ts'
+import { answerOf, buildDesk, type Files } from '../test/desk/built.ts'
+import { startStack } from '../test/support/stack.ts'
 import { percentile } from './http-load.ts'
 import { plainList } from './plain-list.ts'
 
@@ -33,7 +35,7 @@ export async function enlarge(databaseUrl: string, count: number): Promise<numbe
     const { rows: [{ waiting }] } = await client.query(counted)
     await client.query(copies, [Math.max(0, count - waiting)])
     await client.query('alter table public.properties enable trigger user')
-    await client.query('analyze')
+    await client.query('analyze public.properties, public.reports')
     return Number((await client.query(counted)).rows[0].waiting)
   } finally {
     await client.end()
@@ -45,10 +47,11 @@ const counted = `select
   (select count(*) from public.identities where private.awaits_verification(identities)) +
   (select count(*) from public.reports where status = 'open')::integer as waiting`
 
-// Listings of the demo have pictures; each wants another price and title.
+// Listings of the demo have pictures; each wants another price and title. A title of its own tells the next item.
 const changes = `
-  update public.properties set pending_changes = jsonb_build_object(
-    'price', round(price * 0.95), 'titleAr', left(title_ar, 100) || ' بسعر أقل')
+  update public.properties set title_ar = left(title_ar, 100) || ' ' || ref_no,
+    pending_changes = jsonb_build_object(
+      'price', round(price * 0.95), 'titleAr', left(title_ar, 100) || ' بسعر أقل')
   where id in (
     select id from public.properties
     where status = 'active' and price is not null and pending_changes is null
@@ -89,42 +92,57 @@ const copies = `
     limit $1
   ) as copied`
 
-export async function benchDesk(stack: Stack, say: (line: string) => void): Promise<DeskTimes> {
-  const waiting = await enlarge(stack.databaseUrl, 5000)
-  say(`${waiting} items wait`)
-  const files = (await buildDesk(stack.url)).set('plain.html', plainList(stack.baseUrl))
+/** Serves files that are there later, at an origin of its own. */
+async function serveFiles(files: Files) {
   const server = createServer(({ url = '/' }, response) => {
     const { status, contentType, body } = answerOf(files, url)
     response.writeHead(status, { 'content-type': contentType }).end(body)
-  }).listen(Number(new URL(deskOrigin).port))
+  }).listen(0)
+  await once(server, 'listening')
+  return { server, origin: `http://localhost:${(server.address() as AddressInfo).port}` }
+}
+
+export async function benchDesk(say: (line: string) => void): Promise<DeskTimes> {
+  const files: Files = new Map()
+  const { server, origin } = await serveFiles(files)
+  say('starting a stack with the demo data')
+  const stack = await startStack({
+    RATES: 'off',
+    WORKER_LIFE: '0',
+    SEED: 'demo',
+    CORS_ORIGINS: origin,
+  })
   const browser = await openBrowser()
   try {
+    const waiting = await enlarge(stack.databaseUrl, 5000)
+    say(`${waiting} items wait`)
+    for (const [name, file] of await buildDesk(stack.url)) files.set(name, file)
+    files.set('plain.html', plainList(stack.baseUrl))
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     await context.addInitScript(watch)
     const desk = await context.newPage()
-    await desk.goto(deskOrigin)
+    await desk.goto(origin)
     await signIn(desk)
-    const plain = await context.newPage()
-    const token = await desk.evaluate(() => JSON.stringify({ ...sessionStorage }))
-      .then((kept) => /accessToken\\*":\\*"([^"\\]+)/.exec(kept)![1]!)
-    const times: DeskTimes = {
-      waiting,
-      desk: {
-        opens: await timesOf(opens, () => openingOf(desk, `${deskOrigin}/#/queue`, '[data-row]')),
-        decides: await timesOf(decisions, await decidingAtDesk(desk)),
-      },
-      plain: {
-        opens: await timesOf(
-          opens,
-          () => openingOf(plain, `${deskOrigin}/plain.html#${token}`, 'td'),
-        ),
-        decides: await timesOf(decisions, decidingIn(plain)),
-      },
+    const kept = await desk.evaluate(() => JSON.stringify({ ...sessionStorage }))
+    const token = /accessToken\\*":\\*"([^"\\]+)/.exec(kept)![1]!
+    say(`the desk: ${opens} openings, ${decisions} decisions`)
+    const atDesk = {
+      opens: await timesOf(opens, () => openingOf(desk, `${origin}/#/queue`, '[data-row]')),
+      decides: await timesOf(decisions, await decidingAtDesk(desk, origin)),
     }
-    return times
+    await desk.close()
+    say('the plain table: the same')
+    const plain = await context.newPage()
+    const table = (query: string) => `${origin}/plain.html${query}#${token}`
+    const inTable = {
+      opens: await timesOf(opens, () => openingOf(plain, table('?limit=30'), 'td')),
+      decides: await timesOf(decisions, await decidingIn(plain, table('?kind=changes&limit=30'))),
+    }
+    return { waiting, desk: atDesk, plain: inTable }
   } finally {
     await browser.close()
     server.close()
+    await stack.stop()
   }
 }
 
@@ -146,7 +164,7 @@ async function timesOf(rounds: number, measure: () => Promise<number>): Promise<
   return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), worst: sorted.at(-1)! }
 }
 
-/** Runs in every page: says when something is first there, and when a text has become another. */
+/** Runs in every page: says when something is first there, and when its text has become another. */
 function watch() {
   const untilPainted = () =>
     new Promise<number>((done) =>
@@ -167,8 +185,8 @@ function watch() {
   Object.assign(globalThis, {
     /** Milliseconds from the beginning of the navigation. */
     shows: (selector: string) => until(() => first(selector) !== null),
-    /** Milliseconds from the next key or click until the text is another. */
-    changes: (selector: string) => {
+    /** Begins to look; `changed` is milliseconds from the next key or click. */
+    watchFor: (selector: string) => {
       const before = first(selector)?.textContent
       let began = 0
       for (const event of ['keydown', 'click']) {
@@ -177,15 +195,20 @@ function watch() {
           once: true,
         })
       }
-      return until(() => {
+      const changed = until(() => {
         const now = first(selector)?.textContent
         return began > 0 && now !== undefined && now !== before
       }).then((shown) => shown - began)
+      Object.assign(globalThis, { changed })
     },
   })
 }
 
-type Watching = Record<'shows' | 'changes', (selector: string) => Promise<number>>
+type Watching = {
+  shows: (selector: string) => Promise<number>
+  watchFor: (selector: string) => void
+  changed: Promise<number>
+}
 
 async function openingOf(page: Page, url: string, selector: string): Promise<number> {
   await page.goto('about:blank')
@@ -196,24 +219,28 @@ async function openingOf(page: Page, url: string, selector: string): Promise<num
   )
 }
 
-const change = async (page: Page, selector: string, act: () => Promise<void>) => {
-  const changed = page.evaluate(
-    (selector) => (globalThis as unknown as Watching).changes(selector),
-    selector,
-  )
+async function change(page: Page, selector: string, act: () => Promise<void>) {
+  // Keys are bound when what was shown has been painted, which is no person's concern.
+  await page.evaluate(async (selector) => {
+    for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
+    const { watchFor } = globalThis as unknown as Watching
+    watchFor(selector)
+  }, selector)
   await act()
-  return await changed
+  return await page.evaluate(() => (globalThis as unknown as Watching).changed)
 }
 
-async function decidingAtDesk(page: Page) {
-  await page.goto(`${deskOrigin}/#/queue?kind=changes`)
+async function decidingAtDesk(page: Page, origin: string) {
+  await page.goto(`${origin}/#/queue?kind=changes`)
   await page.locator('[data-row]').first().click()
   await page.locator('.decide button').first().waitFor()
   return () => change(page, 'h1', () => page.keyboard.press('a'))
 }
 
-const decidingIn = (page: Page) => () =>
-  change(page, 'td', () => page.locator('button').first().click())
+async function decidingIn(page: Page, table: string) {
+  await openingOf(page, table, 'td')
+  return () => change(page, 'td', () => page.locator('button').first().click())
+}
 
 export function deskTable({ desk, plain }: DeskTimes): string[][] {
   const ms = ({ p50, p95, worst }: Times) => [p50, p95, worst].map((time) => time.toFixed(0))

@@ -122,14 +122,9 @@ if (values.only.includes('webhooks')) {
   }
 }
 if (values.only.includes('desk') && hasBrowser) {
-  const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0', SEED: 'demo' })
-  try {
-    const desk = await benchDesk(stack, say)
-    say('')
-    table(deskTable(desk))
-    result.desk = desk
-  } finally {
-    await stack.stop()
-  }
+  const desk = await benchDesk(say)
+  say('')
+  table(deskTable(desk))
+  result.desk = desk
 }
 say(`\n${JSON.stringify(result)}`)

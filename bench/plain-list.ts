@@ -7,7 +7,7 @@ const api = ${JSON.stringify(`${api}/admin/moderation`)}
 const authorization = 'Bearer ' + location.hash.slice(1)
 const cell = (text) => Object.assign(document.createElement('td'), { textContent: text ?? '' })
 async function load() {
-  const { items } = await (await fetch(api + '?kind=changes&limit=30', { headers: { authorization } })).json()
+  const { items } = await (await fetch(api + location.search, { headers: { authorization } })).json()
   document.querySelector('table').replaceChildren(...items.map((item) => {
     const row = document.createElement('tr')
     const button = Object.assign(document.createElement('button'), { textContent: 'Approve' })
