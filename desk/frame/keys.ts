@@ -20,11 +20,9 @@ addEventListener('keydown', (event) => {
   const { ctrlKey, metaKey, altKey, target } = event
   const name = nameOf(event)
   if (ctrlKey || metaKey || altKey || event.isComposing || document.querySelector('dialog[open]')) return
-  if (isTyping(target)) {
-    if (name === 'Escape') (target as HTMLElement).blur()
-    return
-  }
-  if (!keysOn.value && name.length === 1) return
+  if (isTyping(target)) return name === 'Escape' && (target as HTMLElement).blur()
+  // A key that is held down moves on, and decides once.
+  if (!keysOn.value && name.length === 1 || event.repeat && !/^(j|k|Arrow.*)$/.test(name)) return
   const layer = [...layers].reverse().find(({ current }) => name in current)
   if (!layer) return
   event.preventDefault()

@@ -87,7 +87,7 @@ function Banner({ item, claimedBy }: { item: Item; claimedBy: Item['claimedBy'] 
     {other && <p class='banner' role='status'>{t('claimed', { name: other.fullName ?? '', time: since! })}</p>}
     {problem !== undefined && <div class='banner row' role='alert'>
       <span>{isConflict(problem) ? t('conflict') : textOf(problem) || t('undone')}</span>
-      {isConflict(problem) && <Button onClick={() => seeAnew(item)}>{t('anew')}</Button>}
+      <Button onClick={() => seeAnew(item)}>{t('anew')}</Button>
     </div>}
     {seen && <Differences title={t('changedSince')} from={contentOf(seen)} to={contentOf(item)} />}
   </>
