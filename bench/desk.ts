@@ -28,13 +28,14 @@ export async function enlarge(databaseUrl: string, count: number): Promise<numbe
   await client.connect()
   try {
     await client.query(`set edits.by = 'bench'; set statement_timeout = 0`)
-    // Triggers would review and announce each; what waits has nothing that they would have written.
-    await client.query('alter table public.properties disable trigger user')
+    // Triggers would review and announce each; what waits has nothing that they would have written. Jobs wait
+    // until all is there.
+    await client.query('begin; alter table public.properties disable trigger user')
     await client.query(changes, [Math.floor(count * 0.35)])
     await client.query(reports, [Math.floor(count * 0.1)])
     const { rows: [{ waiting }] } = await client.query(counted)
     await client.query(copies, [Math.max(0, count - waiting)])
-    await client.query('alter table public.properties enable trigger user')
+    await client.query('alter table public.properties enable trigger user; commit')
     await client.query('analyze public.properties, public.reports')
     return Number((await client.query(counted)).rows[0].waiting)
   } finally {
