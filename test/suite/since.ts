@@ -111,7 +111,17 @@ export function thisTree(): Tree {
       if (skipped.has(entry.name)) return []
       return entry.isDirectory() ? under(path) : [path]
     })
-  const folders = ['bench', 'client', 'desk', 'docs', 'examples', 'functions', 'local', 'sql', 'supabase']
+  const folders = [
+    'bench',
+    'client',
+    'desk',
+    'docs',
+    'examples',
+    'functions',
+    'local',
+    'sql',
+    'supabase',
+  ]
   return {
     files: [...folders, 'test'].filter((folder) => existsSync(join(root, folder))).flatMap(under),
     read: (path) => readFileSync(join(root, path), 'utf8'),
