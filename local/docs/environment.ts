@@ -4,7 +4,7 @@ import { files } from './files.ts'
 
 const readers = ['functions/_shared/settings/read-setting.ts', 'local/config/environment.ts']
 /** Variables of the system, npm, Node, Deno and the real Auth, which need no declaration. */
-const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
+const foreign = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|DENO_DIR|npm_\w+|GOTRUE_\w+|VITE_\w+)$/
 // Passing on the whole environment is not a read.
 const reads = [
   /(?<!delete )\bprocess\.env\.(\w+)\b(?! = )/g,
