@@ -123,6 +123,18 @@ comment on function private.add_passkey is
   'Facade: for admins: adds a passkey. 403 proof_required, passkey_required, 409 passkeys_full, '
   '422 if anybody has it already.';
 
+create function private.end_passkey_proofs(account_id uuid, but_session uuid default null)
+  returns void
+  language sql
+  security definer -- reads auth.sessions
+  set search_path = ''
+as $$
+  delete from private.session_proofs
+  where session_proofs.way = 'passkey' and session_proofs.session_id in (
+    select sessions.id from auth.sessions where sessions.user_id = end_passkey_proofs.account_id
+  ) and session_proofs.session_id is distinct from but_session
+$$;
+
 create function private.remove_passkey(passkey_id uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
@@ -139,13 +151,15 @@ begin
   if gone.id is null then
     perform private.refuse(404, 'not_found');
   end if;
+  -- Which passkey proved in another session is not stored, and it may have been this one.
+  perform private.end_passkey_proofs(admin_id, but_session => private.session_id());
   perform private.audit('passkey.removed', 'account', admin_id,
     before => private.passkey_record(gone)::jsonb);
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes one of the caller''s passkeys. 403 proof_required, '
-  'passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys, and ends what passkeys have proven in '
+  'the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -161,13 +175,12 @@ begin
   if removed = 0 then
     perform private.refuse_by_hand('It has no passkeys: nothing is there to remove.');
   end if;
-  delete from private.session_proofs
-  where session_proofs.way = 'passkey' and session_proofs.session_id in (
-    select sessions.id from auth.sessions where sessions.user_id = account.id
-  );
+  perform private.end_passkey_proofs(account.id);
   perform private.audit('passkey.removed', 'account', account.id, reason,
     jsonb_build_object('passkeys', removed));
-  perform private.raise_alarm('passkeys_removed', account.id::text,
+  -- The id of the act makes the alarm unique, because nothing settles an earlier one.
+  perform private.raise_alarm('passkeys_removed',
+    concat_ws(' ', account.id, nullif(current_setting('audit.act', true), '')),
     jsonb_build_object('accountId', account.id, 'passkeys', removed));
   return removed;
 end

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { byTokenAlone, signUpAdmin } from '../support/admins.ts'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import { givePhone, insertListing } from '../support/fixtures.ts'
-import { alarmsAbout } from '../support/money.ts'
 import { refusal } from '../support/problems.ts'
 
 const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
@@ -89,6 +88,10 @@ describe('ADM-28 a list as a file', () => {
       ['＝1+1', `'＝1+1`],
       ['+96550001234', '+96550001234'],
       ['-4.500', '-4.500'],
+      ['فيلا;=1+1;بحوض', `فيلا;'=1+1;بحوض`],
+      [';=1+1;', `;'=1+1;`],
+      ['فيلا; "＝2+3"', `فيلا; "'＝2+3"`],
+      ['فيلا - بحوض; دوران', 'فيلا - بحوض; دوران'],
       ['قال "نعم", ثم ذهب', 'قال "نعم", ثم ذهب'],
     ]
     for (const [name, shown] of cells) {
@@ -155,10 +158,26 @@ describe('ADM-28 a list as a file', () => {
       { list: 'audit', filters: { targetId: two, sort: 'newest' } },
       { list: 'users', filters: { q: one, isAdmin: false, sort: 'newest' } },
     ])
-    expect(await alarmsAbout(other.id)).toEqual([])
+    const alarms = async () =>
+      (await query(
+        `select subject_id from private.alarms
+         where kind = 'people_exported' and subject_id like $1 || '%'`,
+        [other.id],
+      )).rows.map(({ subject_id }) => subject_id)
+    expect(await alarms()).toEqual([])
     await table(other, `users?q=${one}`)
     await table(other, `users?q=${two}`)
-    expect(await alarmsAbout(other.id)).toEqual(['people_exported'])
+    expect(await alarms()).toHaveLength(1)
+    await table(other, `users?q=${two}`)
+    expect(await alarms()).toHaveLength(1)
+    // That of yesterday is still open.
+    await query(
+      `update private.alarms set subject_id = subject_id || ' of yesterday'
+       where kind = 'people_exported' and subject_id like $1 || '%'`,
+      [other.id],
+    )
+    await table(other, `users?q=${two}`)
+    expect(await alarms()).toHaveLength(2)
   })
 
   test('has 10,000 rows at most, each once', async () => {

@@ -88,8 +88,13 @@ const textOf = (value: unknown) =>
     : String(value)
 
 const beginsFormula = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
+/** Where a spreadsheet that splits at semicolons, tabs or lines would begin a cell with a formula. */
+const beforeFormula = /(?<![;\s"'])[;\s"']+(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g
 // also matches a phone number; a time begins with a digit
 const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/
 
-const quote = (text: string) =>
-  `"${beginsFormula.test(text) && !isNumber.test(text) ? "'" : ''}${text.replaceAll('"', '""')}"`
+const guarded = (text: string) =>
+  (beginsFormula.test(text) && !isNumber.test(text) ? `'${text}` : text)
+    .replace(beforeFormula, (run) => /[;\t\r\n]/.test(run) ? `${run}'` : run)
+
+const quote = (text: string) => `"${guarded(text).replaceAll('"', '""')}"`
