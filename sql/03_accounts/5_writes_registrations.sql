@@ -63,12 +63,15 @@ as $$
 $$;
 
 create function private.add_refused_registration(phone text) returns void
-  language sql security definer set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
+begin
+  perform private.require_open();
   -- The refused person may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), add_refused_registration.phone)
-  on conflict (phone) where sealed_password is null do update set created_at = now()
+  on conflict (phone) where sealed_password is null do update set created_at = now();
+end
 $$;
 
 create function private.register_phone(

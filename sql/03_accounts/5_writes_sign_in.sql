@@ -147,6 +147,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
+  perform private.require_open();
   -- The session is locked before the account, as signing out and refreshing do.
   perform from auth.sessions
   where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;

@@ -7,6 +7,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
+  perform private.require_open(); -- an upload that began before maintenance is not counted again
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id

@@ -5212,12 +5212,15 @@ as $$
 $$;
 
 create function private.add_refused_registration(phone text) returns void
-  language sql security definer set search_path = ''
+  language plpgsql security definer set search_path = ''
 as $$
+begin
+  perform private.require_open();
   -- The refused person may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), add_refused_registration.phone)
-  on conflict (phone) where sealed_password is null do update set created_at = now()
+  on conflict (phone) where sealed_password is null do update set created_at = now();
+end
 $$;
 
 create function private.register_phone(
@@ -5621,6 +5624,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
+  perform private.require_open();
   -- The session is locked before the account, as signing out and refreshing do.
   perform from auth.sessions
   where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;
@@ -22675,6 +22679,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
+  perform private.require_open(); -- an upload that began before maintenance is not counted again
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id

@@ -95,6 +95,8 @@ describe.runIf(hasStack)(
       expectClosed(await person.post('/wallet/topup', { amount: 5 }), 'top-up')
       expectClosed(await person.post(`/properties/${listing}/contact`, { kind: 'call' }), 'contact')
       expectClosed(await person.get('/admin/stats'), 'a route of administrators')
+      const headers = { 'x-expect-identity': randomUUID() }
+      expectClosed(await person.get('/favorites', { headers }), 'another identity')
       const inEnglish = await guest.get('/search', { headers: { 'accept-language': 'en' } })
       expect(inEnglish.body.error.message).toBe(said.en)
       const written = await rowsOf(
@@ -116,6 +118,10 @@ describe.runIf(hasStack)(
           [],
         )
       }
+      const phone = newPhone()
+      expectClosed(await guest.post('/auth/register', { identifier: phone, password: 'x' }))
+      expect(await rowsOf('select from private.registrations where phone = $1', [phone]))
+        .toEqual([])
       const { identifier } = person
       expectClosed(await guest.post('/auth/password/forgot', { identifier }))
       const passwords = { newPassword: password, confirmPassword: password }
@@ -165,6 +171,8 @@ describe.runIf(hasStack)(
           ['update_me', { fields: { fullName: 'سالم الجديد' } }],
           ['read_all_notifications', {}],
           ['update_settings', { fields: { language: 'en' } }],
+          ['end_session', { session_id: randomUUID() }],
+          ['upload_avatar', { upload_id: randomUUID() }],
         ] as const
       ) {
         const { status, text } = await callDataApi(person, name, args)

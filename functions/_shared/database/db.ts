@@ -143,7 +143,11 @@ export async function call<Name extends Callable>(
     setRole(role),
     ...(options.rate ? [`select private.require_rate()${withClaims(claims)};`] : []),
     ...(expectIdentity
-      ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')})${withClaims(claims)};`]
+      ? [
+        `select private.expect_identity(${literal(expectIdentity, 'uuid')})${
+          options.always ? withClaims(claims) : withClaimsIfOpen(claims)
+        };`,
+      ]
       : []),
     ...(options.time ? [`set local statement_timeout=${options.time};`] : []),
     `select ${result}::text as answer,${rateColumn}` +
