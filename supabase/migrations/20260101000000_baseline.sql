@@ -30706,12 +30706,41 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
+  -- A note goes when its row ends. So the row must not have ended, and does not end meanwhile.
+  case kind
+    when 'identity' then
+      perform from public.identities
+      where identities.id = lock_noted_account.target_id
+        and identities.status <> 'closed'
+      for share;
+    when 'listing' then
+      perform from public.properties
+      where properties.id = lock_noted_account.target_id
+        and properties.status <> 'deleted'
+      for share;
+    when 'duplicate' then
+      perform from public.duplicates where duplicates.id = lock_noted_account.target_id for share;
+    when 'report' then
+      perform from public.reports
+      where reports.id = lock_noted_account.target_id
+        and reports.stored_content is not null
+      for share;
+    when 'payout' then
+      perform from public.wallet_payouts
+      where wallet_payouts.id = lock_noted_account.target_id
+        and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
+      for share;
+    else null;
+  end case;
+  if not found then
+    perform private.refuse(404, 'not_found');
+  end if;
   return about_id;
 end
 $$;
 comment on function private.lock_noted_account is
-  'Locks and returns the account that a note is about, so that its deletion, which deletes its '
-  'notes, waits.';
+  'Locks and returns the account that a note is about, and locks the row, so that what deletes '
+  'their notes waits.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''

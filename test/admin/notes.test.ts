@@ -7,6 +7,7 @@ import { drain } from '../support/jobs.ts'
 import { publishListing } from '../support/listings.ts'
 import { giveMoney } from '../support/money.ts'
 import { fieldRefusal, refusal, unknownId } from '../support/problems.ts'
+import { waitedFor } from '../support/races.ts'
 import { reason } from './requests.ts'
 
 let admin: Person
@@ -139,6 +140,8 @@ describe('ADM-23 what administrators note', () => {
     )
     await drain('empty_reports')
     expect(await left()).toEqual(['duplicate', 'property', 'identity'])
+    const gone = refusal(404, 'not_found')
+    expect(await post('report', reported, 'نص')).toMatchObject(gone)
     for (
       const [id, targets] of [[copy, ['property', 'identity']], [listing, ['identity']]] as const
     ) {
@@ -152,6 +155,7 @@ describe('ADM-23 what administrators note', () => {
     }
     await query(`update public.identities set status = 'closed' where id = $1`, [office])
     expect(await left()).toEqual([])
+    expect(await post('identity', office, 'نص')).toMatchObject(gone)
 
     await giveMoney(person.identityId, 5)
     await person.post('/auth/me/delete', { password: person.password, money: 'refund' })
@@ -166,6 +170,26 @@ describe('ADM-23 what administrators note', () => {
     const paid = { decision: 'paid_out', note: 'NBK 2026-7' }
     expect((await admin.post(`/admin/moderation/${payout.id}/decide`, paid)).status).toBe(200)
     expect(await left()).toEqual([])
+    expect(await post('payout', payout.id, 'نص')).toMatchObject(gone)
+  })
+
+  test('is not left behind where it is written while a job empties the report', async () => {
+    const reported = await report('property', await insertListing(owner.identityId))
+    await admin.post(`/admin/moderation/${reported}/decide`, { decision: 'dismiss' })
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      await client.query('update public.reports set stored_content = null where id = $1', [
+        reported,
+      ])
+      const answer = post('report', reported, 'نص')
+      await waitedFor(client)
+      await client.query('commit')
+      expect(await answer).toMatchObject(refusal(404, 'not_found'))
+    } finally {
+      client.release()
+    }
+    expect(await textsOf({ targetId: reported })).toEqual([])
   })
 
   test('goes with the account, also when it is written at that moment', async () => {
