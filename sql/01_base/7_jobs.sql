@@ -86,7 +86,8 @@ create function private.take_alarms() returns json
 as $$
   with due as (
     select alarms.id from private.alarms
-    where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
+    where alarms.deliver_at between now() - interval '1 day' and now()
+      and alarms.raised_at > now() - interval '1 day'
       -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at

@@ -25,6 +25,8 @@ create index accounts_delete_at_order_idx
 -- an index find those of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
+create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;
+create index refunds_settled_idx on public.refunds (settled_at) where settled_at is not null;
 create index messages_created_idx on public.messages using brin (created_at)
   with (autosummarize = on);
 -- This index allows listings to be counted by an index-only scan.

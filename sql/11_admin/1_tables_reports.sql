@@ -44,6 +44,9 @@ create index reports_reported_idx on public.reports (reported_identity_id);
 create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
 create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
+-- These two are for figures by day.
+create index reports_created_idx on public.reports (created_at);
+create index reports_decided_idx on public.reports (decided_at) where decided_at is not null;
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;

@@ -25,7 +25,13 @@ as $$
     'code', vocabularies.code,
     'textAr', vocabularies.text_ar,
     'textEn', vocabularies.text_en,
-    'kinds', coalesce(string_to_array(vocabularies.note, ', '), '{}')
+    'kinds', array( -- as typed in Studio, with any comma
+      select known.code
+      from regexp_split_to_table(coalesce(vocabularies.note, ''), '[[:space:],،]+')
+        with ordinality as typed (code, place)
+      join public.vocabularies as known
+        on known.vocabulary = 'moderation_kind' and known.code = typed.code
+      order by typed.place)
   ) order by vocabularies.position), '[]')
   from public.vocabularies where vocabularies.vocabulary = 'decision_reason'
 $$;

@@ -29,7 +29,8 @@ begin
         'createdAt', newest.created_at, 'publishedAt', newest.published_at
       ) order by newest.created_at desc, newest.id desc), '[]')
       from (
-        select properties.* from public.properties where properties.id = any (listing_ids)
+        select properties.* from public.properties
+        where properties.owner_identity_id = any (identity_ids)
         order by properties.created_at desc, properties.id desc
         limit 50
       ) as newest
@@ -49,7 +50,8 @@ begin
         select coalesce(json_agg(private.report_record(reports)
           order by reports.created_at desc, reports.id desc), '[]')
         from public.reports where reports.id in (
-          select newest.id from public.reports as newest where newest.id = any (report_ids)
+          select newest.id from public.reports as newest
+          where newest.reported_identity_id = any (identity_ids)
           order by newest.created_at desc, newest.id desc
           limit 50
         )

@@ -1514,7 +1514,8 @@ create function private.take_alarms() returns json
 as $$
   with due as (
     select alarms.id from private.alarms
-    where alarms.deliver_at <= now() and alarms.raised_at > now() - interval '1 day'
+    where alarms.deliver_at between now() - interval '1 day' and now()
+      and alarms.raised_at > now() - interval '1 day'
       -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
@@ -26820,6 +26821,8 @@ create index accounts_delete_at_order_idx
 -- an index find those of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
+create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;
+create index refunds_settled_idx on public.refunds (settled_at) where settled_at is not null;
 create index messages_created_idx on public.messages using brin (created_at)
   with (autosummarize = on);
 -- This index allows listings to be counted by an index-only scan.
@@ -26993,6 +26996,9 @@ create index reports_reported_idx on public.reports (reported_identity_id);
 create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
 create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
+-- These two are for figures by day.
+create index reports_created_idx on public.reports (created_at);
+create index reports_decided_idx on public.reports (decided_at) where decided_at is not null;
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;
@@ -28493,7 +28499,13 @@ as $$
     'code', vocabularies.code,
     'textAr', vocabularies.text_ar,
     'textEn', vocabularies.text_en,
-    'kinds', coalesce(string_to_array(vocabularies.note, ', '), '{}')
+    'kinds', array( -- as typed in Studio, with any comma
+      select known.code
+      from regexp_split_to_table(coalesce(vocabularies.note, ''), '[[:space:],،]+')
+        with ordinality as typed (code, place)
+      join public.vocabularies as known
+        on known.vocabulary = 'moderation_kind' and known.code = typed.code
+      order by typed.place)
   ) order by vocabularies.position), '[]')
   from public.vocabularies where vocabularies.vocabulary = 'decision_reason'
 $$;
@@ -28726,7 +28738,8 @@ begin
         'createdAt', newest.created_at, 'publishedAt', newest.published_at
       ) order by newest.created_at desc, newest.id desc), '[]')
       from (
-        select properties.* from public.properties where properties.id = any (listing_ids)
+        select properties.* from public.properties
+        where properties.owner_identity_id = any (identity_ids)
         order by properties.created_at desc, properties.id desc
         limit 50
       ) as newest
@@ -28746,7 +28759,8 @@ begin
         select coalesce(json_agg(private.report_record(reports)
           order by reports.created_at desc, reports.id desc), '[]')
         from public.reports where reports.id in (
-          select newest.id from public.reports as newest where newest.id = any (report_ids)
+          select newest.id from public.reports as newest
+          where newest.reported_identity_id = any (identity_ids)
           order by newest.created_at desc, newest.id desc
           limit 50
         )

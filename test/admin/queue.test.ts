@@ -50,14 +50,14 @@ test('ADM-25 usual reasons are rows, and what an administrator adds is there at 
   try {
     await byHand(
       `insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, position)
-       values ('decision_reason', $1, 'إعلان وسيط بلا رخصة', 'A broker without a licence', 'report', 99)`,
+       values ('decision_reason', $1, 'إعلان وسيط بلا رخصة', 'A broker without a licence', 'report,listing، other ، identity', 99)`,
       [code],
     )
     expect((await waiting(admin.id)).reasons.at(-1)).toEqual({
       code,
       textAr: 'إعلان وسيط بلا رخصة',
       textEn: 'A broker without a licence',
-      kinds: ['report'],
+      kinds: ['report', 'listing', 'identity'],
     })
   } finally {
     await database().query('delete from public.vocabularies where code = $1', [code])

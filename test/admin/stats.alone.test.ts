@@ -128,3 +128,31 @@ test('ADM-27 every day is there, within bounds, for administrators alone', async
   )
   expect((await callDataApi(admin, 'get_admin_stats', { days: 91 })).status).toBe(422)
 })
+
+test('ADM-27 the figures of a few days are found by an index, however many there are of before', async () => {
+  const client = await database().connect()
+  try {
+    await client.query('begin; set local enable_seqscan = off')
+    for (
+      const time of [
+        'accounts.created_at',
+        'properties.published_at',
+        'messages.created_at',
+        'leads.created_at',
+        'payments.captured_at',
+        'refunds.settled_at',
+        'reports.created_at',
+        'reports.decided_at',
+      ]
+    ) {
+      const { rows } = await client.query(
+        `explain select ${time} from public.${time.split('.')[0]} where ${time} >= now()`,
+      )
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+      expect(plan, time).not.toContain('Seq Scan')
+    }
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
