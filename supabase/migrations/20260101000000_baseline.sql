@@ -37307,13 +37307,33 @@ as $$
   ) as due
   union all
   select 'file_removals', count(*), min(due.at) from (
-    select greatest(media.removal_due_at, media.discarded_at) as at from public.media
-    where media.discarded_at is not null and media.removed_at is null
-      and media.removal_due_at <= now() and not exists (
+    (
+      -- Reports may hold many of these, so the limit is before they are left out.
+      select greatest(media.removal_due_at, media.discarded_at) as at
+      from (
+        select media.id, media.removal_due_at, media.discarded_at from public.media
+        where media.discarded_at is not null and media.removed_at is null
+          and media.removal_due_at <= now()
+        order by media.removal_due_at, media.discarded_at limit 10000
+      ) as media
+      where not exists (
         select from public.reports
         where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
+          and (reports.target_type, reports.status) <> ('message', 'upheld')
       )
-    order by media.removal_due_at, media.discarded_at limit 1000
+    )
+    union all
+    (
+      select greatest(documents.removal_due_at, documents.discarded_at) from public.documents
+      where documents.discarded_at is not null and documents.removal_due_at <= now()
+      order by documents.removal_due_at limit 1000
+    )
+    union all
+    (
+      select greatest(stray_files.removal_due_at, stray_files.found_at) from private.stray_files
+      where stray_files.removal_due_at <= now()
+      order by stray_files.removal_due_at limit 1000
+    )
   ) as due
 $$;
 comment on function private.job_queues is

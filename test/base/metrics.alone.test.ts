@@ -184,6 +184,54 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
     await untilFigures(url, (now) => !now.has(alarms))
   })
 
+  test('counts the files that the job would remove, and none that a report holds', async () => {
+    const client = await database().connect()
+    const waiting = async () =>
+      (await client.query(
+        `select waiting::int from private.job_queues() where name = 'file_removals'`,
+      )).rows[0].waiting
+    try {
+      await client.query('begin')
+      const before = await waiting()
+      const plant = async (type: string, status: string) => {
+        const { rows: [{ id }] } = await client.query(
+          `insert into public.media
+             (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256,
+              discarded_at)
+           values ($1, $2, 'listings', $3, 9, 9, 1, 9, $4, now()) returning id`,
+          [
+            person.id,
+            person.identityId,
+            `${person.identityId}/${randomUUID()}.jpg`,
+            'a'.repeat(64),
+          ],
+        )
+        await client.query(
+          `insert into public.reports (account_id, identity_id, target_type, target_id,
+             conversation_id, reported_identity_id, content_hash, reason, status, stored_content)
+           values ($1, $3, $2::text, gen_random_uuid(),
+             case $2::text when 'message' then gen_random_uuid() end, $3, '', 'fraud', $4,
+             jsonb_build_object('pictures', jsonb_build_array($5::uuid)))`,
+          [person.id, type, person.identityId, status, id],
+        )
+      }
+      await plant('property', 'open')
+      expect(await waiting()).toBe(before)
+      await plant('message', 'upheld')
+      const file = `${person.identityId}/${randomUUID()}.pdf`
+      await client.query(
+        `insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256, discarded_at)
+         values ($1, $2, '', $3, 'application/pdf', 9, $4, now())`,
+        [person.id, person.identityId, file, 'a'.repeat(64)],
+      )
+      await client.query(`insert into private.stray_files (bucket, name) values ('listings', 'x')`)
+      expect(await waiting()).toBe(before + 3)
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
   test('says the limit of SMS, where there is one', async () => {
     const limited = await startFacade({ ...settings, SMS_PER_DAY: '321' })
     try {

@@ -81,7 +81,7 @@ const ofDatabase = (figures: Figures): Family[] => [
   ),
   gauge(
     'marketplace_queue_waiting',
-    'What waits for a job now (of files 1,000 are counted, of others 10,000).',
+    'What waits for a job now (10,000 are counted; of documents and files without a row 1,000 each).',
     perQueue(figures.queues, 'queue', 'waiting'),
   ),
   gauge(
@@ -101,7 +101,7 @@ const ofDatabase = (figures: Figures): Family[] => [
   ),
   gauge(
     'marketplace_moderation_age_seconds',
-    'For how long the oldest has waited for an administrator; 0 if nothing waits.',
+    'How old the oldest is that waits for an administrator, a listing or company since it was made; 0 if nothing waits.',
     perQueue(figures.moderation, 'kind', 'age'),
   ),
   gauge(
