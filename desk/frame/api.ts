@@ -6,10 +6,12 @@ import { language, storage, t } from './words.ts'
 export const service: string = import.meta.env.VITE_API
 /** True while the page is left: what is sent then arrives nevertheless. */
 let leaving = false
-/** Calls `act` when the page is left: by `pagehide` alone nothing is sent where the browser freezes the page. */
-export function onLeaving(act: () => void) {
-  for (const event of ['beforeunload', 'pagehide']) addEventListener(event, () => (leaving = true, act()))
-}
+const leavers: (() => Promise<unknown>)[] = []
+/** Calls `act` when the page is left, and before the session ends. */
+export const onLeaving = (act: () => Promise<unknown>) => leavers.push(act)
+const leave = () => Promise.all(leavers.map((act) => act()))
+// By `pagehide` alone nothing is sent where the browser freezes the page.
+for (const event of ['beforeunload', 'pagehide']) addEventListener(event, () => (leaving = true, leave()))
 addEventListener('pageshow', () => (leaving = false))
 
 export const tab = storage('sessionStorage')
@@ -79,7 +81,9 @@ export async function follow() {
 }
 
 export async function signOut(why = '') {
+  await Promise.race([leave(), new Promise((resolve) => setTimeout(resolve, 3000))])
   endedBy.value = why
+  session.value = null
   await api.auth.signOut()
 }
 

@@ -19,7 +19,7 @@ const kinds = {
 } as const
 export default function Queue({ id, query }: Place) {
   useEffect(() => load(query.toString()), [query.toString()])
-  useEffect(() => flush, [])
+  useEffect(() => () => void flush(), [])
   return id ? <ItemPage key={id} id={id} /> : <Waiting query={query} />
 }
 

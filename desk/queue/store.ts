@@ -98,12 +98,12 @@ export function decide(given: Item[], body: Body) {
   const sent = given.map((item): Sent => {
     const papers = item.identity && { documentIds: item.identity.documents.map(({ id }) => id) }
     const version = item.version !== null && { version: item.version }
-    return { item, at: items.value.indexOf(item), body: { ...body, ...version, ...papers } }
+    return { item, at: items.value.findIndex((one) => one.id === item.id), body: { ...body, ...version, ...papers } }
   })
   const one: Held = { sent, from: place.value.id, timer: setTimeout(() => void send(one), 5000) }
   held.push(one)
   batch(() => {
-    items.value = items.value.filter((item) => !given.includes(item))
+    items.value = items.value.filter(({ id }) => !isHeld(id))
     selected.value = new Set()
     if (one.from) openItem(following)
   })
@@ -119,6 +119,7 @@ function drop(one: Held) {
 const putBack = (item: Item, at: number) =>
   (items.value = items.value.filter(({ id }) => id !== item.id).toSpliced(Math.max(0, at), 0, item))
 function undo(one: Held) {
+  if (!held.includes(one)) return say(t('sentAlready'))
   drop(one)
   for (const { item, at } of one.sent) putBack(item, at)
   if (one.from) openItem(one.sent[0]!.item)
@@ -146,7 +147,7 @@ async function sendOne({ item, body, at }: Sent) {
 export const decideNow = (id: string, body: Body) =>
   withProof((proof) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...proof }))
 /** Sends all that is held at once. */
-export const flush = () => void held.map(send)
+export const flush = () => Promise.all(held.map(send))
 onLeaving(flush)
 
 /** Loads an item that was changed meanwhile, and keeps what was seen beside it. */
