@@ -1,7 +1,7 @@
 // Signing in, and the end of a session that nobody uses.
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { api, endedBy, session, signOut, tab, textOf } from './api.ts'
+import { api, endedBy, signOut, tab, textOf } from './api.ts'
 import { Button, Dialog, Field } from './parts.tsx'
 import { t } from './words.ts'
 

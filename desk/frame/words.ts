@@ -9,7 +9,7 @@ export type Words = Record<string, Record<Language, string>>
 /** A storage of the browser, or of the page where those are forbidden. */
 export function storage(name: 'localStorage' | 'sessionStorage'): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   try {
-    return window[name]
+    return globalThis[name]
   } catch {
     return memoryStorage() as Storage
   }
