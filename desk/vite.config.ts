@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, loadEnv, type Plugin } from 'vite'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const service = process.env.VITE_API ?? 'http://127.0.0.1:54321'
+const { VITE_API: service = 'http://127.0.0.1:54321' } = loadEnv('', here('.'), 'VITE_')
 /** What the page may load and where it may send. */
 const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data: ORIGIN; \
 connect-src 'self' ORIGIN; worker-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; \
