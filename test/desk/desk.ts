@@ -1,6 +1,7 @@
 // The desk as it is built for a host, in headless Chromium, with what a page may not do recorded.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
+import { waitUntil } from '../support/wait.ts'
 import { answerOf, buildDesk, deskOrigin, type Files } from './built.ts'
 
 let files: Promise<Files> | undefined
@@ -36,6 +37,7 @@ export async function openDesk(
   await context.addInitScript((language) => {
     localStorage.setItem('desk.language', language)
   }, language)
+  await context.addInitScript(listen)
   const page = await context.newPage()
   page.setDefaultTimeout(240_000)
   const seen: Watched = { faults: [], asked: new Set() }
@@ -118,9 +120,30 @@ export const isDrawn = (page: Page, name: string) =>
     return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
   })
 
-/** Waits until the live region has said it. */
+/** Waits until the live region has said it, since the last thing that it was waited for to say. */
 export const told = (page: Page, text: string | RegExp) =>
-  page.getByRole('status').filter({ hasText: text }).waitFor()
+  waitUntil(`it says ${text}`, () =>
+    page.evaluate((text) => {
+      const { said } = globalThis as unknown as { said: string[] }
+      const at = said.findIndex((one) =>
+        typeof text === 'string' ? one.includes(text) : text.test(one)
+      )
+      said.splice(0, at + 1)
+      return at >= 0
+    }, text))
+
+/** Runs in each page: keeps what its live regions say, which is shown for seconds. */
+function listen() {
+  const said: string[] = []
+  const hear = () => {
+    for (const { textContent: text } of document.querySelectorAll('[role=status]')) {
+      if (text && text !== said.at(-1)) said.push(text)
+    }
+  }
+  new MutationObserver(hear)
+    .observe(document, { childList: true, subtree: true, characterData: true })
+  Object.assign(globalThis, { said })
+}
 
 /** Answers the dialog that asks for a proof, in English. */
 export async function provePassword(page: Page, { password }: Person) {
