@@ -1,13 +1,9 @@
 // The desk: who is signed in, the rooms and which is shown.
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { api, follow, isCode, session, signOut } from './frame/api.ts'
-import { helpOpen, keysOn, useKeys } from './frame/keys.ts'
-import { Button, Dialog, Loaded, Skeleton, Told, useLoad } from './frame/parts.tsx'
-import { ProofDialog } from './frame/proof.tsx'
-import { go, place, type Place } from './frame/router.ts'
-import { IdleWatch, SignIn, wasIdle } from './frame/session.tsx'
-import { language, t, theme, themes } from './frame/words.ts'
+import { api, Button, Dialog, follow, go, helpOpen, IdleWatch, isCode, keysOn, language } from './frame/index.ts'
+import { Loaded, place, type Place, ProofDialog, session, SignIn, signOut, Skeleton, t, theme } from './frame/index.ts'
+import { themes, Told, useKeys, useLoad, wasIdle } from './frame/index.ts'
 
 const names = ['queue', 'people', 'money', 'figures', 'settings', 'audit'] as const
 const rooms = import.meta.glob<{ default: ComponentType<Place> }>('./*/room.tsx')

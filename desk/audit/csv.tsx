@@ -1,6 +1,5 @@
 import type { Input } from 'kuwait-property-client'
-import { api, withProof } from '../frame/api.ts'
-import { Button, say } from '../frame/parts.tsx'
+import { api, Button, say, withProof } from '../frame/index.ts'
 import { t } from './words.ts'
 
 const lists = {

@@ -1,7 +1,6 @@
 // An entry of the audit trail, as the trail and the page of a person show it.
 import type { Schemas } from 'kuwait-property-client'
-import { word } from '../frame/api.ts'
-import { Copy, Time } from '../frame/parts.tsx'
+import { Copy, Time, word } from '../frame/index.ts'
 import { actOf, t } from './words.ts'
 
 type Entry = Schemas['AuditEntry']

@@ -1,8 +1,6 @@
 // What administrators did: the trail with its filters.
 import { signal } from '@preact/signals'
-import { api } from '../frame/api.ts'
-import { Field, List, Page, useLoad, usePages } from '../frame/parts.tsx'
-import { type Chosen, Filters, type Option } from '../people/parts.tsx'
+import { api, type Chosen, Field, Filters, List, type Option, Page, useLoad, usePages } from '../frame/index.ts'
 import { Csv } from './csv.tsx'
 import { EntryView } from './entry.tsx'
 import { actCodes, actOf, t } from './words.ts'

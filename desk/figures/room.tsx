@@ -1,12 +1,8 @@
 // The figures of this moment and of each of the last days.
 import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
-import { api, word } from '../frame/api.ts'
-import { dayOf, money, number } from '../frame/format.ts'
-import { Button, Loaded, Page, useLoad } from '../frame/parts.tsx'
-import { go, type Place } from '../frame/router.ts'
-import { language, wordsOf } from '../frame/words.ts'
-import { Table } from '../people/parts.tsx'
+import { api, Button, dayOf, go, language, Loaded, money, number, Page, type Place, Table } from '../frame/index.ts'
+import { useLoad, word, wordsOf } from '../frame/index.ts'
 import texts from './words.json'
 
 const t = wordsOf(texts)

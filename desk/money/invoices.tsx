@@ -1,11 +1,8 @@
 // Invoices with their payments, and what is given back of them.
 import { signal } from '@preact/signals'
 import { newId, type Schemas } from 'kuwait-property-client'
-import { api, withProof, word } from '../frame/api.ts'
-import { money } from '../frame/format.ts'
-import { Button, Choice, Copy, Field, Money, say, Time } from '../frame/parts.tsx'
-import { language } from '../frame/words.ts'
-import { type Act, type Option, State, Table, Two, useActs } from '../people/parts.tsx'
+import { type Act, api, Button, Choice, Copy, Field, language, Money, money, type Option, say } from '../frame/index.ts'
+import { State, Table, Time, Two, useActs, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Invoice = Schemas['Invoice']

@@ -1,10 +1,7 @@
 // What an administrator may do to somebody else's account.
 import { signal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
-import { api, withProof, word } from '../frame/api.ts'
-import { money } from '../frame/format.ts'
-import { explain, Field, say } from '../frame/parts.tsx'
-import { type Act, Check } from './parts.tsx'
+import { type Act, api, Check, explain, Field, money, say, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Status = 'active' | 'suspended' | 'banned'

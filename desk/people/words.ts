@@ -1,4 +1,4 @@
-import { wordsOf } from '../frame/words.ts'
+import { wordsOf } from '../frame/index.ts'
 import texts from './words.json'
 
 export const t = wordsOf(texts)

@@ -1,8 +1,6 @@
 // Asks for what a decision needs beside itself: a reason that the person reads, or the reference of a transfer.
 import { signal, useSignal } from '@preact/signals'
-import { word } from '../frame/api.ts'
-import { Button, Dialog, Field } from '../frame/parts.tsx'
-import { t as frame } from '../frame/words.ts'
+import { Button, Dialog, Field, t as frame, word } from '../frame/index.ts'
 import { decide, type Decision, type Item, reasons } from './store.ts'
 import { t } from './words.ts'
 

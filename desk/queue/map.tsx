@@ -1,7 +1,6 @@
 // Where a listing lies: its point, the centre of its area and of those around it. No tile is loaded from anywhere.
 import type { Schemas } from 'kuwait-property-client'
-import { meta } from '../frame/api.ts'
-import { named } from '../frame/words.ts'
+import { meta, named } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Point = { lat: number; lng: number }

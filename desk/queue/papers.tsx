@@ -2,9 +2,7 @@
 import { isApiError, type Schemas } from 'kuwait-property-client'
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
 import { useRef, useState } from 'preact/hooks'
-import { api } from '../frame/api.ts'
-import { size } from '../frame/format.ts'
-import { Badge, Button, Empty, Failed, Skeleton, useLoad } from '../frame/parts.tsx'
+import { api, Badge, Button, Empty, Failed, size, Skeleton, useLoad } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Paper = Schemas['Document']

@@ -1,6 +1,5 @@
 // Words of the queue; the names of fields are by their names in the records of the service.
-import { word } from '../frame/api.ts'
-import { language, type Words, wordsOf } from '../frame/words.ts'
+import { language, word, type Words, wordsOf } from '../frame/index.ts'
 import fieldNames from './fields.json'
 import texts from './words.json'
 

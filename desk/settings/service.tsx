@@ -1,9 +1,7 @@
 // The settings of the service: each by a form that fits it, and whether people get in at all.
 import { useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
-import { api, withProof, word } from '../frame/api.ts'
-import { Badge, Button, Field, Loaded, say, useLoad } from '../frame/parts.tsx'
-import { type Act, useActs } from '../people/parts.tsx'
+import { type Act, api, Badge, Button, Field, Loaded, say, useActs, useLoad, withProof, word } from '../frame/index.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { nameOf, placeOf, t } from './words.ts'
 

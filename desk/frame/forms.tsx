@@ -2,9 +2,8 @@
 // dialogs that send something once at a time, tell why it could not be, and close when it is done.
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { textOf, word } from '../frame/api.ts'
-import { Badge, Button, Choice, Dialog, Field, type Tone } from '../frame/parts.tsx'
-import { t as common } from '../frame/words.ts'
+import { textOf, word } from './api.ts'
+import { Badge, Button, Choice, Dialog, Field, type Tone } from './parts.tsx'
 import { t } from './words.ts'
 
 const toned: Partial<Record<Tone, string>> = {
@@ -81,7 +80,7 @@ export function Sending({ title, onClose, send, wide = false, children, buttons 
     <form onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
       {children}
       <p class='bad' role='alert'>{fault.value}</p>
-      <div class='row'>{buttons}<Button onClick={onClose}>{common('cancel')}</Button></div>
+      <div class='row'>{buttons}<Button onClick={onClose}>{t('cancel')}</Button></div>
     </form>
   </Dialog>
 }

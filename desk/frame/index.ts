@@ -1,0 +1,10 @@
+// All that rooms take from the frame. A room is `desk/<room>/room.tsx`; its default export gets the `Place`.
+export * from './api.ts'
+export * from './format.ts'
+export * from './forms.tsx'
+export * from './keys.ts'
+export * from './parts.tsx'
+export * from './proof.tsx'
+export * from './router.ts'
+export * from './session.tsx'
+export * from './words.ts'
