@@ -1,5 +1,6 @@
 // What administrators did: the trail with its filters.
 import { signal } from '@preact/signals'
+import type { Schemas } from 'kuwait-property-client'
 import { api, type Chosen, Field, Filters, List, type Option, Page, useLoad, usePages } from '../frame/index.ts'
 import { Csv } from './csv.tsx'
 import { EntryView } from './entry.tsx'
@@ -22,21 +23,15 @@ export default function Audit() {
     ...to.value && { until: beginning(to.value, 1) },
   }
   const admins = useLoad((signal) => api.get('/admin/users', { query: { isAdmin: true, limit: 50 }, signal }))
-  const entries = usePages(
-    (cursor, signal) => api.get('/admin/audit', { query: { ...query, cursor, limit: 50 }, signal }),
-    [JSON.stringify(query)],
-  )
-  const people = admins.value?.items.map((
-    { id, fullName, phone, email },
-  ): Option => [id, fullName ?? phone ?? email ?? id])
+  const entries = usePages({ ...query, limit: 50 }, (query, signal) => api.get('/admin/audit', { query, signal }))
+  const nameOf = ({ id, fullName, phone, email }: Schemas['AdminUser']) => fullName ?? phone ?? email ?? id
+  const people = admins.value?.items.map((one): Option => [one.id, nameOf(one)])
   return <Page title={t('title')} actions={<Csv name='audit' query={query} />}>
-    <Filters of={filters}
-      all={[
-        ['actorId', t('who'), people ?? []],
-        ['action', t('what'), actCodes.map((code): Option => [code, actOf(code)])],
-        ['sort', t('order'), [['oldest', t('oldest')]], t('newest')],
-      ]}
-    >
+    <Filters of={filters} all={[
+      ['actorId', t('who'), people ?? []],
+      ['action', t('what'), actCodes.map((code): Option => [code, actOf(code)])],
+      ['sort', t('order'), [['oldest', t('oldest')]], t('newest')],
+    ]}>
       <Field label={t('targetId')} value={target} type='search' dir='ltr'
         error={id && !isId(id) ? t('badId') : undefined} />
       <Field label={t('from')} value={from} type='date' />

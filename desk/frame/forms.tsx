@@ -1,9 +1,10 @@
 // What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs, and
 // dialogs that send something once at a time, tell why it could not be, and close when it is done.
 import { type Signal, useSignal } from '@preact/signals'
+import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
-import { textOf, word } from './api.ts'
-import { Badge, Button, Choice, Dialog, Field, type Tone } from './parts.tsx'
+import { api, textOf, word } from './api.ts'
+import { Badge, Button, Choice, Dialog, Field, say, Time, type Tone } from './parts.tsx'
 import { t } from './words.ts'
 
 const toned: Partial<Record<Tone, string>> = {
@@ -124,3 +125,33 @@ function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
 export const Check = ({ label, value }: { label: string; value: { value: boolean } }) => <label class='check'>
   <input type='checkbox' checked={value.value} onChange={() => (value.value = !value.value)} /> {label}
 </label>
+
+type SectionProps = { title: string; of: unknown[]; head?: ComponentChildren; children: ComponentChildren }
+export const Section = ({ title, of, head, children }: SectionProps) => <section class='card' aria-label={title}>
+  <h2>{title} <small>{of.length >= 50 ? t('newest50') : of.length}</small></h2>
+  {head}
+  {of.length ? children : <p class='soft'>{t('none')}</p>}
+</section>
+
+type Note = Schemas['Note']
+type NotesProps = { of: Note[]; label: string; on: Pick<Note, 'targetType' | 'targetId'>; reload: () => void }
+/** The notes of administrators on something, and the field for another one. */
+export function Notes({ of, label, on, reload }: NotesProps) {
+  const text = useSignal('')
+  const add = async () => {
+    await api.post('/admin/notes', { body: { ...on, text: text.value } })
+    text.value = ''
+    say(t('noted'))
+    reload()
+  }
+  const form = <>
+    <Field label={label} value={text} rows={2} maxLength={1000} />
+    <div><Button onClick={add} disabled={!text.value.trim()}>{t('add')}</Button></div>
+  </>
+  return <Section title={t('notes')} of={of} head={form}>
+    {of.map(({ id, text, by, targetType, createdAt }) => <div key={id} class='entry'>
+      <p class='text' dir='auto'>{text}</p>
+      <small><bdi>{by.fullName}</bdi> · {word('noteTarget', targetType)} · <Time at={createdAt} full /></small>
+    </div>)}
+  </Section>
+}

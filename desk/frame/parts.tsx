@@ -1,10 +1,4 @@
-// What all rooms are made of. `useLoad(fn, deps)` gives { state: 'loading' | 'failed' | 'ready', value, error, reload
-// }, `usePages` lists, `<Loaded of={load}>{(value) => …}` draws skeleton, failure and value. Then Page, List, Field,
-// Choice, Button, Dialog, Badge, Money, Time, Facts, Empty, Failed, Picture, Copy. `say(text, { undo, seconds })` tells
-// the live region and shows it, `explain(error)` does so for an error. From the other files: `api`, `withProof`,
-// `session`, `word`, `meta` (api.ts), `go`, `place`, `pathWith` (router.ts), `useKeys` (keys.ts), `wordsOf`, `named`,
-// `language` (words.ts), `money`, `timeOf`, `dayOf`, `ago` (format.ts). A room is `desk/<room>/room.tsx`; its default
-// export gets the `Place`.
+// What all rooms are made of: what loads and lists, what tells what happened, and the parts that pages consist of.
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -40,25 +34,26 @@ export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, de
 type More = (() => void) | undefined
 export type Listed<Item> = { items: Item[]; load: Load<unknown>; more: More; isLoadingMore: boolean }
 
-export function usePages<Item, P extends { items: Item[]; nextCursor: string | null }>(
-  ask: (cursor: string | undefined, signal: AbortSignal) => Promise<P>, deps: unknown[] = [],
+/** Asks for a list page by page, and anew when the query changes. */
+export function usePages<Query extends object, P extends { items: unknown[]; nextCursor: string | null }>(
+  query: Query, ask: (query: Query & { cursor?: string }, signal: AbortSignal) => Promise<P>,
 ): Listed<P['items'][number]> {
   const [later, setLater] = useState<P[]>([])
   const [isLoadingMore, setLoadingMore] = useState(false)
   const stop = useRef<AbortSignal>(undefined)
   const load = useLoad(async (signal) => {
     stop.current = signal
-    const page = await ask(undefined, signal)
+    const page = await ask(query, signal)
     setLater([])
     return page
-  }, deps)
+  }, [JSON.stringify(query)])
   const pages = load.value ? [load.value, ...later] : []
   const cursor = pages.at(-1)?.nextCursor
   const signal = stop.current
   const more = () => {
     if (isLoadingMore || !cursor || !signal) return
     setLoadingMore(true)
-    ask(cursor, signal).then((page) => signal.aborted || setLater((before) => [...before, page]))
+    ask({ ...query, cursor }, signal).then((page) => signal.aborted || setLater((before) => [...before, page]))
       .catch(explain).finally(() => setLoadingMore(false))
   }
   const isMore = cursor && load.state === 'ready'

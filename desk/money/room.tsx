@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import { Csv } from '../audit/csv.tsx'
-import { type Act, api, Button, type Chosen, codes, Copy, Field, Filters, List, Loaded, Money } from '../frame/index.ts'
-import { money, Page, say, State, Tabs, Time, useActs, useLoad, usePages, withProof, word } from '../frame/index.ts'
+import { type Act, api, Button, type Chosen, codes, Copy, Field, Filters, List, Loaded, money } from '../frame/index.ts'
+import { Money, Page, say, State, Tabs, Time, useActs, useLoad, usePages, withProof, word } from '../frame/index.ts'
 import { yesOrNo } from '../frame/index.ts'
 import type { Place } from '../frame/router.ts'
 import { PeopleList } from '../people/room.tsx'
@@ -36,8 +36,8 @@ type Item = Schemas['ModerationItem']
 
 function Payouts() {
   const { ask, dialog } = useActs()
-  const kind = 'wallet_payout'
-  const items = usePages((cursor, signal) => api.get('/admin/moderation', { query: { kind, cursor }, signal }))
+  const query = { kind: 'wallet_payout' } as const
+  const items = usePages(query, (query, signal) => api.get('/admin/moderation', { query, signal }))
   const act = ({ id, payout }: Item, decision: 'paid_out' | 'written_off'): Act => {
     const title = t(decision)
     const sum = money(payout?.amount ?? 0)
@@ -73,10 +73,7 @@ const alarming = ['mismatch', 'unmatched']
 const alarm = (outcome: string) => t('alarm', { outcome: word('paymentEventOutcome', outcome) })
 
 function Events() {
-  const events = usePages(
-    (cursor, signal) => api.get('/admin/payments/events', { query: { ...query() as object, cursor }, signal }),
-    [JSON.stringify(query())],
-  )
+  const events = usePages(query() as object, (query, signal) => api.get('/admin/payments/events', { query, signal }))
   const outcomes = 'mismatch unmatched received paid failed refunded surplus pending repeated ignored'
   const is = (outcome: string) => filters.value.outcome === outcome
   const choose = (outcome: string) => (filters.value = { outcome })
@@ -84,13 +81,12 @@ function Events() {
     <Button key={one} aria-pressed={is(one)} onClick={() => choose(one)}>{alarm(one)}</Button>
   return <>
     <div class='row'>{alarming.map(button)}</div>
-    <Filters of={filters}
-      all={[
-        ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
-        ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],
-        ['kind', t('kind'), codes('paymentEventKind', 'payment refund look_up other')],
-        ['processed', t('handled'), yesOrNo()],
-      ]}>
+    <Filters of={filters} all={[
+      ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
+      ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],
+      ['kind', t('kind'), codes('paymentEventKind', 'payment refund look_up other')],
+      ['processed', t('handled'), yesOrNo()],
+    ]}>
       <Field label={t('number')} value={number} type='search' dir='ltr' />
     </Filters>
     <List of={events} label={t('events')} empty={t('noEvents')} render={(event) => <Event of={event} />} />

@@ -1,10 +1,8 @@
 // A person on one page, from one request.
-import { useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
-import type { ComponentChildren } from 'preact'
 import { EntryView } from '../audit/entry.tsx'
-import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Field, Loaded, Money } from '../frame/index.ts'
-import { Page, say, session, State, Table, Time, Two, useActs, useLoad, word } from '../frame/index.ts'
+import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Money, Notes } from '../frame/index.ts'
+import { Page, say, Section, session, State, Table, Time, Two, useActs, useLoad, word } from '../frame/index.ts'
 import { Invoices } from '../money/invoices.tsx'
 import { actsOn } from './acts.tsx'
 import { t } from './words.ts'
@@ -36,7 +34,7 @@ export function Person({ id }: { id: string }) {
           <Reports title={t('reportsMade')} of={of.reports.made} />
         </div>
         <div>
-          <Notes id={id} of={of.notes} reload={reload} />
+          <Notes of={of.notes} label={t('note')} on={{ targetType: 'account', targetId: id }} reload={reload} />
           <Section title={t('acts')} of={of.audit}>
             {of.audit.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={id} />)}
           </Section>
@@ -47,31 +45,21 @@ export function Person({ id }: { id: string }) {
   </Page>
 }
 
-type SectionProps = { title: string; of: unknown[]; head?: ComponentChildren; children: ComponentChildren }
-const Section = ({ title, of, head, children }: SectionProps) => <section class='card' aria-label={title}>
-  <h2>{title} <small>{of.length >= 50 ? t('newest50') : of.length}</small></h2>
-  {head}
-  {of.length ? children : <p class='soft'>{t('none')}</p>}
-</section>
-
 function Account({ of: { user, sessions } }: { of: History }) {
   const isLocked = user.status === 'suspended' || user.status === 'banned'
   const email = user.email && <Copy text={user.email} />
   return <section class='card' aria-label={t('title')}>
-    <Facts
-      of={[
-        [t('status'), <State of={user.status} in='accountStatus' />],
-        [t('statusReason'), user.statusReason],
-        [t('until'), isLocked && (user.suspendedUntil ? <Time at={user.suspendedUntil} full /> : t('forGood'))],
-        [t('deleteAt'), user.deleteAt && <Badge tone='warn'>{dayOf(user.deleteAt)}</Badge>],
-        [t('phone'), user.phone && <Copy text={user.phone} />],
-        [t('email'), email && <>{email} {!user.emailProven && <Badge tone='warn'>{t('unproven')}</Badge>}</>],
-        [t('created'), <Time at={user.createdAt} full />],
-        [t('lastSignIn'), user.lastSignInAt ? <Time at={user.lastSignInAt} full /> : t('never')],
-        [t('sessions'), String(sessions)], [t('language'), word('language', user.language)],
-        [t('id'), <Copy text={user.id} />],
-      ]}
-    />
+    <Facts of={[
+      [t('status'), <State of={user.status} in='accountStatus' />], [t('statusReason'), user.statusReason],
+      [t('until'), isLocked && (user.suspendedUntil ? <Time at={user.suspendedUntil} full /> : t('forGood'))],
+      [t('deleteAt'), user.deleteAt && <Badge tone='warn'>{dayOf(user.deleteAt)}</Badge>],
+      [t('phone'), user.phone && <Copy text={user.phone} />],
+      [t('email'), email && <>{email} {!user.emailProven && <Badge tone='warn'>{t('unproven')}</Badge>}</>],
+      [t('created'), <Time at={user.createdAt} full />],
+      [t('lastSignIn'), user.lastSignInAt ? <Time at={user.lastSignInAt} full /> : t('never')],
+      [t('sessions'), String(sessions)], [t('language'), word('language', user.language)],
+      [t('id'), <Copy text={user.id} />],
+    ]} />
   </section>
 }
 
@@ -148,23 +136,3 @@ const Reports = ({ title, of }: { title: string; of: Schemas['Report'][] }) => <
     <small><Time at={createdAt} full /></small>
   </div>)}
 </Section>
-
-function Notes({ id, of, reload }: { id: string; of: Schemas['Note'][]; reload: () => void }) {
-  const text = useSignal('')
-  const add = async () => {
-    await api.post('/admin/notes', { body: { targetType: 'account', targetId: id, text: text.value } })
-    text.value = ''
-    say(t('noted'))
-    reload()
-  }
-  const form = <>
-    <Field label={t('note')} value={text} rows={2} maxLength={1000} />
-    <div><Button onClick={add} disabled={!text.value.trim()}>{t('addNote')}</Button></div>
-  </>
-  return <Section title={t('notes')} of={of} head={form}>
-    {of.map(({ id, text, by, targetType, createdAt }) => <div key={id} class='entry'>
-      <p><bdi>{text}</bdi></p>
-      <small><bdi>{by.fullName}</bdi> · {word('noteTarget', targetType)} · <Time at={createdAt} full /></small>
-    </div>)}
-  </Section>
-}

@@ -22,10 +22,7 @@ export function PeopleList({ open, children }: { open: (id: string) => string; c
     const later = setTimeout(() => (asked.value = isShort ? '' : text), 350)
     return () => clearTimeout(later)
   }, [text])
-  const people = usePages(
-    (cursor, signal) => api.get('/admin/users', { query: { ...query(), cursor }, signal }),
-    [JSON.stringify(query())],
-  )
+  const people = usePages(query(), (query, signal) => api.get('/admin/users', { query, signal }))
   const error = isShort ? t('tooShort') : undefined
   return <>
     <form class='search' role='search' onSubmit={(event) => event.preventDefault()}>

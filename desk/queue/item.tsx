@@ -1,11 +1,10 @@
 // An item with what can be decided about it, who looks at it, what was decided before, and notes.
-import { useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import { useEffect } from 'preact/hooks'
 import { EntryView } from '../audit/entry.tsx'
 import { actOf } from '../audit/words.ts'
-import { api, Badge, Button, Empty, Failed, Field, Page, pathWith, place, say, session } from '../frame/index.ts'
-import { Skeleton, textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
+import { api, Badge, Button, Empty, Failed, Notes, Page, pathWith, place, session, Skeleton } from '../frame/index.ts'
+import { textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
 import { Ask, asked } from './ask.tsx'
 import { claim, decide, type Decision, isConflict, type Item, items, next, openItem } from './store.ts'
 import { prepare, queue, release, remove, replace, seeAnew, titleOf } from './store.ts'
@@ -61,11 +60,14 @@ export function ItemPage({ id }: { id: string }) {
   if (!item) return <Page title={t(opened.value ? 'gone' : 'notFound')} actions={back}>
     {opened.value ? <Decided by={opened.value.lastDecision} /> : <Failed error={opened.error} retry={opened.reload} />}
   </Page>
+  const noted = { targetType: noteTargets[item.kind], targetId: id }
   const actions = <>{back} <Badge>{word('moderationKind', item.kind)}</Badge> <Time at={item.since} /></>
   return <Page title={titleOf(item)} actions={actions}>
     <Banner item={item} claimedBy={opened.value?.claimedBy ?? item.claimedBy} />
     <ItemView key={id} item={item} />
-    <div class='cards below'><History item={item} /><Notes item={item} reload={opened.reload} /></div>
+    <div class='cards below'>
+      <History item={item} /><Notes of={item.notes} label={t('addNote')} on={noted} reload={opened.reload} />
+    </div>
     <div class='decide' role='group' aria-label={t('decisions')}>
       {decisions.map((one) =>
         <Button key={one} main={isMain(one)} danger={!isMain(one)} key_={keyOf(one, decisions)} onClick={act(one)}>
@@ -118,24 +120,3 @@ function History({ item }: { item: Item }) {
 
 const noteTargets = { identity: 'identity', report: 'report', duplicate_suspected: 'duplicate', wallet_payout: 'payout',
   listing: 'property', changes: 'property' } as const
-
-function Notes({ item, reload }: { item: Item; reload: () => void }) {
-  const text = useSignal('')
-  const add = async () => {
-    const body = { targetType: noteTargets[item.kind], targetId: item.id, text: text.value }
-    await api.post('/admin/notes', { body })
-    text.value = ''
-    say(t('noted'))
-    reload()
-  }
-  return <section class='card'>
-    <h2>{t('notes')}</h2>
-    <Field label={t('addNote')} value={text} rows={2} maxLength={1000} />
-    <div><Button onClick={add} disabled={!text.value.trim()}>{t('add')}</Button></div>
-    <ul class='notes'>
-      {item.notes.map(({ id, text, by, createdAt }) => <li key={id}>
-        <p class='text' dir='auto'>{text}</p><small><bdi>{by.fullName}</bdi> <Time at={createdAt} /></small>
-      </li>)}
-    </ul>
-  </section>
-}
