@@ -1,8 +1,8 @@
 // The desk: who is signed in, the rooms and which is shown.
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { api, Button, Dialog, follow, go, helpOpen, IdleWatch, isCode, keysOn, language } from './frame/index.ts'
-import { Loaded, type Place, place, ProofDialog, session, SignIn, signOut, Skeleton, t, theme } from './frame/index.ts'
+import { api, Button, Check, Dialog, follow, go, helpOpen, IdleWatch, isCode, keysOn, language } from './frame/index.ts'
+import { Loaded, place, type Place, ProofDialog, session, SignIn, signOut, Skeleton, t, theme } from './frame/index.ts'
 import { themes, Told, useKeys, useLoad, wasIdle } from './frame/index.ts'
 
 const names = ['queue', 'people', 'money', 'figures', 'settings', 'audit'] as const
@@ -64,9 +64,7 @@ function Help() {
   ]
   return <Dialog title={t('keys')} onClose={() => (helpOpen.value = false)}>
     <dl class='keys'>{keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
-    <label class='check'>
-      <input type='checkbox' checked={keysOn.value} onChange={() => (keysOn.value = !keysOn.value)} /> {t('keysOn')}
-    </label>
+    <Check label={t('keysOn')} value={keysOn} />
   </Dialog>
 }
 

@@ -24,18 +24,16 @@ export default function Figures({ query }: Place) {
 type Count = [name: ComponentChildren, count: number]
 const states = (vocabulary: string, of: Record<string, number>, before = '') =>
   Object.entries(of).map(([code, count]): Count => [before + word(vocabulary, code), count])
-const queues = [
-  ...[['listings', 'listing'], ['changes', 'changes'], ['identities', 'identity']] as const,
-  ...[['reports', 'report'], ['payouts', 'wallet_payout']] as const,
-]
+const queues = { listings: 'listing', changes: 'changes', identities: 'identity', reports: 'report',
+  payouts: 'wallet_payout' }
 
 function Now({ of: { waiting, users, newUsers, listings, identities } }: { of: Stats }) {
   const people: Count[] = [[t('newUsers'), newUsers], [t('toBeDeleted'), users.toBeDeleted]]
   const byType = Object.entries(identities.byType)
     .flatMap(([type, of]) => states('identityStatus', of, `${word('identityType', type)}: `))
   return <section aria-label={t('now')} class='cards now'>
-    <Counts title={t('waiting')} of={queues.map(([name, kind]): Count =>
-      [<a href={`#/queue?kind=${kind}`}>{word('moderationKind', kind)}</a>, waiting[name]])} />
+    <Counts title={t('waiting')} of={Object.entries(queues).map(([name, kind]): Count =>
+      [<a href={`#/queue?kind=${kind}`}>{word('moderationKind', kind)}</a>, waiting[name as keyof typeof queues]])} />
     <Counts title={t('people')} all={users.total} of={[...states('accountStatus', users.byStatus), ...people]} />
     <Counts title={t('listings')} all={listings.total} of={states('listingStatus', listings.byStatus)} />
     <Counts title={t('identities')} all={identities.total} of={byType} />

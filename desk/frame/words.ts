@@ -39,6 +39,8 @@ export const wordsOf = <Texts extends Words>(texts: Texts) =>
       return typeof value === 'number' ? value.toLocaleString('en') : isolated(value)
     })
 export const t = wordsOf(texts)
+/** Returns a function that gives the text of a code, or the code where a later one has no words here. */
+export const namesOf = (texts: Words) => (code: string) => texts[code]?.[language.value] ?? code
 /** The name of a record of the service in the current language. */
 export const named = (record: { nameAr?: string | null; nameEn?: string | null } | undefined): string =>
   (language.value === 'ar' ? record?.nameAr : record?.nameEn) ?? record?.nameAr ?? ''

@@ -3,10 +3,10 @@ import { signal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import { Csv } from '../audit/csv.tsx'
 import { type Act, api, Button, type Chosen, codes, Copy, Field, Filters, List, Loaded, money } from '../frame/index.ts'
-import { Money, Page, say, State, Tabs, Time, useActs, useLoad, usePages, withProof, word } from '../frame/index.ts'
-import { yesOrNo } from '../frame/index.ts'
+import { Money, Page, say, State, Tabs, Time, useActs, useLoad, usePages, word, yesOrNo } from '../frame/index.ts'
 import type { Place } from '../frame/router.ts'
 import { PeopleList } from '../people/room.tsx'
+import { decideNow } from '../queue/store.ts'
 import { Invoices } from './invoices.tsx'
 import { t } from './words.ts'
 
@@ -43,8 +43,7 @@ function Payouts() {
     const sum = money(payout?.amount ?? 0)
     const isPaid = decision === 'paid_out'
     const send = async (text: string) => {
-      const call = { path: { id }, body: { decision, [isPaid ? 'note' : 'reason']: text } }
-      await withProof((options) => api.post('/admin/moderation/{id}/decide', { ...call, ...options }))
+      await decideNow(id, { decision, [isPaid ? 'note' : 'reason']: text })
       say(t('decided', { what: `${title} ${sum}` }))
       items.load.reload()
     }

@@ -4,6 +4,7 @@ import { EntryView } from '../audit/entry.tsx'
 import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Money, Notes } from '../frame/index.ts'
 import { Page, say, Section, session, State, Table, Time, Two, useActs, useLoad, word } from '../frame/index.ts'
 import { Invoices } from '../money/invoices.tsx'
+import { decideNow } from '../queue/store.ts'
 import { actsOn } from './acts.tsx'
 import { t } from './words.ts'
 
@@ -104,10 +105,8 @@ function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
 }
 
 function Listings({ of: { newestListings, listings, identities }, isFree, ask, reload }: PartProps) {
-  const put = (id: string) => (decision: Way, reason: string) => {
-    const body = decision === 'suspend' ? { decision, reason } : { decision }
-    return api.post('/admin/moderation/{id}/decide', { path: { id }, body })
-  }
+  const put = (id: string) => (decision: Way, reason: string) =>
+    decideNow(id, decision === 'suspend' ? { decision, reason } : { decision })
   const more = (way: Way) => way === 'suspend' ? { about: t('listingAbout') } : { reason: null }
   const name = (identityId: string) => identities.find(({ id }) => id === identityId)?.displayName
   const counts = Object.entries(listings).map(([code, count]) => `${word('listingStatus', code)} ${count}`).join(' · ')

@@ -1,15 +1,13 @@
 // Asks for what a decision needs beside itself: a reason that the person reads, or the reference of a transfer.
 import { signal, useSignal } from '@preact/signals'
-import { Button, Dialog, Field, t as frame, word } from '../frame/index.ts'
+import { Button, Check, Dialog, Field, t as frame, word } from '../frame/index.ts'
 import { decide, type Decision, type Item, reasons } from './store.ts'
 import { t } from './words.ts'
 
 type Asked = { items: Item[]; decision: Decision; send?: (reason: string) => unknown }
 export const asked = signal<Asked | undefined>()
 export const Ask = () => asked.value ? <Form key={asked.value.items[0]?.id} {...asked.value} /> : null
-const effects = {
-  message: 'upholdHides', review: 'upholdHides', property: 'upholdSuspends', identity: undefined,
-} as const
+const effects = { message: 'upholdHides', review: 'upholdHides', property: 'upholdSuspends', identity: null } as const
 
 function Form({ items, decision, send }: Asked) {
   const reason = useSignal('')
@@ -21,6 +19,7 @@ function Form({ items, decision, send }: Asked) {
   const usual = isPaid ? [] : reasons.value.filter((one) => one.kinds.some((kind) => kinds.includes(kind)))
   const report = items.length === 1 ? items[0]!.report : null
   const effect = report && decision === 'uphold' ? effects[report.targetType] : undefined
+  const hasPictures = report?.targetType === 'message' && Boolean(report.then?.pictures.length)
   const name = word('moderationDecision', decision)
   const close = () => (asked.value = undefined)
   const choose = (code: string, isEnglish = inEnglish.value) => {
@@ -58,10 +57,7 @@ function Form({ items, decision, send }: Asked) {
         </label>
       </fieldset>}
       <Field label={t(isPaid ? 'transfer' : 'reason')} value={reason} rows={3} maxLength={500} required />
-      {report?.targetType === 'message' && report.then?.pictures.length ? <label class='check'>
-        <input type='checkbox' checked={everywhere.value} onChange={() => (everywhere.value = !everywhere.value)} />
-        {t('everywhere')}
-      </label> : null}
+      {hasPictures && <Check label={t('everywhere')} value={everywhere} />}
       <div class='row'>
         <Button submits main disabled={!reason.value.trim()}>{name}</Button>
         <Button onClick={close}>{frame('cancel')}</Button>

@@ -3,7 +3,7 @@ import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge, Copy, dayOf, Dialog, Empty, Facts, language, meta, Money, named, number } from '../frame/index.ts'
-import { Picture, Time, word } from '../frame/index.ts'
+import { Picture, Table, Time, word } from '../frame/index.ts'
 import { Map } from './map.tsx'
 import { Papers } from './papers.tsx'
 import type { Item } from './store.ts'
@@ -94,7 +94,8 @@ function Changed({ from, to }: { from: string; to: string }) {
   let end = 0
   while (end < most - start && from.at(-1 - end) === to.at(-1 - end)) end++
   while (!isWordsEnd(from, from.length - end) || !isWordsEnd(to, to.length - end)) end--
-  return <>{to.slice(0, start)}<mark>{to.slice(start, to.length - end)}</mark>{to.slice(to.length - end)}</>
+  const last = to.length - end
+  return <p class='text' dir='auto'>{to.slice(0, start)}<mark>{to.slice(start, last)}</mark>{to.slice(last)}</p>
 }
 
 type DifferencesProps = {
@@ -106,18 +107,10 @@ export function Differences({ title, from, to, names = [t('before'), t('after')]
   if (!keys.length && !children) return null
   return <section class='card'>
     <h2>{title}</h2>
-    {keys.length > 0 && <div class='scroll' tabIndex={0} role='group' aria-label={title}><table>
-      <thead><tr><td /><th scope='col'>{names[0]}</th><th scope='col'>{names[1]}</th></tr></thead>
-      <tbody>
-        {keys.map((key) => {
-          const [was, is] = [valueText(key, from[key]), valueText(key, to[key])]
-          const cells = [<Changed from={is} to={was} />, <Changed from={was} to={is} />]
-          return <tr key={key}>
-            <th scope='row'>{fieldName(key)}</th>{cells.map((one) => <td class='text' dir='auto'>{one}</td>)}
-          </tr>
-        })}
-      </tbody>
-    </table></div>}
+    {keys.length > 0 && <Table label={title} heads={[t('field'), ...names]} rows={keys.map((key) => {
+      const [was, is] = [valueText(key, from[key]), valueText(key, to[key])]
+      return [key, fieldName(key), <Changed from={is} to={was} />, <Changed from={was} to={is} />]
+    })} />}
     {children}
   </section>
 }

@@ -6,16 +6,12 @@ import { t } from './words.ts'
 export type FormField = { name: string; label: string; options?: Option[]; rows?: number; isNumber?: boolean }
 export type Texts = Record<string, string>
 type FormProps<Row> = {
-  title: string
-  about: string
-  row: Row
-  fields: FormField[]
+  title: string; about: string; row: Row; fields: FormField[]; onClose: () => void
   /** The texts of the fields of a row. */
   textsOf: (row: Row) => Texts
   send: (typed: Texts, row: Row) => Promise<unknown>
   /** Asks for the row as it is now. */
   again: () => Promise<Row | undefined>
-  onClose: () => void
 }
 
 export function Form<Row>({ title, about, fields, textsOf, send, again, onClose, ...props }: FormProps<Row>) {
