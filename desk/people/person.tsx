@@ -26,7 +26,7 @@ export function Person({ id }: { id: string }) {
     {told && <p class='banner'>{t(told)}</p>}
     <Loaded of={load} rows={10}>
       {(of) => <div class='person'>
-        <div>
+        <div class='aside'>
           <Account of={of} />
           <Identities {...{ of, isFree, ask, reload }} />
           <Listings {...{ of, isFree: !isSelf, ask, reload }} />
@@ -34,7 +34,7 @@ export function Person({ id }: { id: string }) {
           <Reports title={t('reportsAbout')} of={of.reports.about} />
           <Reports title={t('reportsMade')} of={of.reports.made} />
         </div>
-        <div>
+        <div class='aside'>
           <Notes of={of.notes} label={t('note')} on={{ targetType: 'account', targetId: id }} reload={reload} />
           <Section title={t('acts')} of={of.audit}>
             {of.audit.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={id} />)}
