@@ -2,7 +2,7 @@
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { api, Button, Check, Dialog, follow, go, helpOpen, IdleWatch, isCode, keysOn, language } from './frame/index.ts'
-import { Loaded, place, type Place, ProofDialog, session, SignIn, signOut, Skeleton, t, theme } from './frame/index.ts'
+import { Loaded, type Place, place, ProofDialog, session, SignIn, signOut, Skeleton, t, theme } from './frame/index.ts'
 import { themes, Told, useKeys, useLoad, wasIdle } from './frame/index.ts'
 
 const names = ['queue', 'people', 'money', 'figures', 'settings', 'audit'] as const

@@ -1,6 +1,5 @@
 // An entry of the audit trail, as the trail and the page of a person show it.
-import type { Schemas } from 'kuwait-property-client'
-import { Copy, Time, word } from '../frame/index.ts'
+import { Copy, type Schemas, Time, word } from '../frame/index.ts'
 import { actOf, t } from './words.ts'
 
 type Entry = Schemas['AuditEntry']

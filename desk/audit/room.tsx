@@ -1,7 +1,6 @@
 // What administrators did: the trail with its filters.
-import { signal } from '@preact/signals'
-import type { Schemas } from 'kuwait-property-client'
-import { api, type Chosen, Field, Filters, List, type Option, Page, useLoad, usePages } from '../frame/index.ts'
+import { api, type Chosen, Field, Filters, List, type Option, Page, type Schemas, signal } from '../frame/index.ts'
+import { useLoad, usePages } from '../frame/index.ts'
 import { Csv } from './csv.tsx'
 import { EntryView } from './entry.tsx'
 import { actCodes, actOf, t } from './words.ts'

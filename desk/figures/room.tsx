@@ -1,8 +1,6 @@
 // The figures of this moment and of each of the last days.
-import type { Schemas } from 'kuwait-property-client'
-import type { ComponentChildren } from 'preact'
-import { api, Button, dayOf, go, language, Loaded, money, number, Page, type Place, Table } from '../frame/index.ts'
-import { useLoad, word, wordsOf } from '../frame/index.ts'
+import { api, Button, type ComponentChildren, dayOf, go, language, Loaded, money, number } from '../frame/index.ts'
+import { Page, type Place, type Schemas, Table, useLoad, word, wordsOf } from '../frame/index.ts'
 import texts from './words.json'
 
 const t = wordsOf(texts)

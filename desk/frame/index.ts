@@ -1,4 +1,7 @@
-// All that rooms take from the frame. A room is `desk/<room>/room.tsx`; its default export gets the `Place`.
+// All that rooms take from the frame and its packages. A room is `desk/<room>/room.tsx`; its export gets the `Place`.
+export { signal, useSignal } from '@preact/signals'
+export type { Input, Schemas } from 'kuwait-property-client'
+export type { ComponentChildren } from 'preact'
 export * from './api.ts'
 export * from './format.ts'
 export * from './forms.tsx'

@@ -1,8 +1,7 @@
 // Invoices with their payments, and what is given back of them.
-import { signal } from '@preact/signals'
 import { newId, type Schemas } from 'kuwait-property-client'
 import { type Act, api, Button, Choice, Copy, Field, language, money, Money, type Option, say } from '../frame/index.ts'
-import { State, Table, Time, Two, useActs, withProof, word } from '../frame/index.ts'
+import { signal, State, Table, Time, Two, useActs, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Invoice = Schemas['Invoice']

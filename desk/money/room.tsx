@@ -1,9 +1,8 @@
 // Invoices of a person, money that waits to be paid out, and what payment providers reported.
-import { signal } from '@preact/signals'
-import type { Schemas } from 'kuwait-property-client'
 import { Csv } from '../audit/csv.tsx'
 import { type Act, api, Button, type Chosen, codes, Copy, Field, Filters, List, Loaded, money } from '../frame/index.ts'
-import { Money, Page, say, State, Tabs, Time, useActs, useLoad, usePages, word, yesOrNo } from '../frame/index.ts'
+import { Money, Page, say, type Schemas, signal, State, Tabs, Time, useActs, useLoad } from '../frame/index.ts'
+import { usePages, word, yesOrNo } from '../frame/index.ts'
 import type { Place } from '../frame/router.ts'
 import { PeopleList } from '../people/room.tsx'
 import { decideNow } from '../queue/store.ts'

@@ -1,7 +1,6 @@
 // What an administrator may do to somebody else's account.
-import { signal } from '@preact/signals'
-import type { Schemas } from 'kuwait-property-client'
-import { type Act, api, Check, explain, Field, money, say, withProof, word } from '../frame/index.ts'
+import { type Act, api, Check, explain, Field, money, say, type Schemas, signal, withProof } from '../frame/index.ts'
+import { word } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Status = 'active' | 'suspended' | 'banned'
@@ -47,7 +46,7 @@ export function actsOn(user: Schemas['AdminUser'], reload: () => void): Act[] {
   }
   const payOut = async (reason: string) => {
     const call = { path, body: { reason } }
-    const { items } = await withProof((options) => api.post('/admin/users/{userId}/payout', { ...call, ...options }))
+    const { items } = await withProof((proof) => api.post('/admin/users/{userId}/payout', { ...call, ...proof }))
     const list = items.map(({ amount, state }) => `${money(amount)} (${word('payoutState', state)})`).join(' · ')
     say(list ? t('payoutOpened', { list }) : t('payoutNothing'), { seconds: 12 })
     reload()

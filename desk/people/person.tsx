@@ -1,8 +1,8 @@
 // A person on one page, from one request.
-import type { Schemas } from 'kuwait-property-client'
 import { EntryView } from '../audit/entry.tsx'
 import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Money, Notes } from '../frame/index.ts'
-import { Page, say, Section, session, State, Table, Time, Two, useActs, useLoad, word } from '../frame/index.ts'
+import { Page, say, type Schemas, Section, session, State, Table, Time, Two, useActs, useLoad } from '../frame/index.ts'
+import { word } from '../frame/index.ts'
 import { Invoices } from '../money/invoices.tsx'
 import { decideNow } from '../queue/store.ts'
 import { actsOn } from './acts.tsx'

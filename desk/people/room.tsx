@@ -1,12 +1,9 @@
 // Finds people by whatever somebody at the telephone says. What was asked stays while one looks at a person; it is
 // not in the address, which browsers keep.
-import { signal } from '@preact/signals'
-import type { Schemas } from 'kuwait-property-client'
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
-import { api, Badge, type Chosen, codes, dayOf, Field, Filters, List, Page, State, Time } from '../frame/index.ts'
-import { usePages, word, yesOrNo } from '../frame/index.ts'
+import { api, Badge, type Chosen, codes, type ComponentChildren, dayOf, Field, Filters, List } from '../frame/index.ts'
+import { Page, type Schemas, signal, State, Time, usePages, word, yesOrNo } from '../frame/index.ts'
 import type { Place } from '../frame/router.ts'
 import { Person } from './person.tsx'
 import { t } from './words.ts'
@@ -68,5 +65,4 @@ function Find({ given }: { given: string | null }) {
   </Page>
 }
 
-const People = ({ id, query }: Place) => id ? <Person key={id} id={id} /> : <Find given={query.get('q')} />
-export default People
+export default ({ id, query }: Place) => id ? <Person key={id} id={id} /> : <Find given={query.get('q')} />

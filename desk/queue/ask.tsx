@@ -1,6 +1,5 @@
 // Asks for what a decision needs beside itself: a reason that the person reads, or the reference of a transfer.
-import { signal, useSignal } from '@preact/signals'
-import { Button, Check, Dialog, Field, t as frame, word } from '../frame/index.ts'
+import { Button, Check, Dialog, Field, signal, t as frame, useSignal, word } from '../frame/index.ts'
 import { decide, type Decision, type Item, reasons } from './store.ts'
 import { t } from './words.ts'
 

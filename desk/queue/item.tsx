@@ -1,10 +1,9 @@
 // An item with what can be decided about it, who looks at it, what was decided before, and notes.
-import type { Schemas } from 'kuwait-property-client'
 import { useEffect } from 'preact/hooks'
 import { EntryView } from '../audit/entry.tsx'
 import { actOf } from '../audit/words.ts'
-import { api, Badge, Button, Empty, Failed, Notes, Page, pathWith, place, session, Skeleton } from '../frame/index.ts'
-import { textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
+import { api, Badge, Button, Empty, Failed, Notes, Page, pathWith, place, type Schemas } from '../frame/index.ts'
+import { session, Skeleton, textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
 import { Ask, asked } from './ask.tsx'
 import { claim, decide, type Decision, isConflict, type Item, items, next, openItem } from './store.ts'
 import { prepare, queue, release, remove, replace, seeAnew, titleOf } from './store.ts'

@@ -1,6 +1,5 @@
 // Where a listing lies: its point, the centre of its area and of those around it. No tile is loaded from anywhere.
-import type { Schemas } from 'kuwait-property-client'
-import { meta, named } from '../frame/index.ts'
+import { meta, named, type Schemas } from '../frame/index.ts'
 import { t } from './words.ts'
 
 type Point = { lat: number; lng: number }

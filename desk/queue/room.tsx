@@ -1,9 +1,8 @@
 // The queue: what waits, by kind and age, and decisions about several that are alike.
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
-import { api, Badge, Button, explain, go, List, type Load, meta, Money, named, Page, pathWith } from '../frame/index.ts'
-import { Picture, type Place, say, session, Time, useLoad, word } from '../frame/index.ts'
+import { api, Badge, Button, type ComponentChildren, explain, go, List, type Load, meta } from '../frame/index.ts'
+import { Money, named, Page, pathWith, Picture, type Place, say, session, Time, useLoad, word } from '../frame/index.ts'
 import { Ask, asked } from './ask.tsx'
 import { ItemPage } from './item.tsx'
 import { decide, decideNow, type Decision, flush, type Item, items, type Kind, type Lately } from './store.ts'
@@ -127,10 +126,9 @@ const filters: Partial<Record<Kind, string[][]>> = {
   listing: ofListings, changes: ofListings, identity: [['licenceNo', 'text'], ['licenceExpiresBefore', 'date']],
   report: [['targetType', 'reportTarget'], ['reportReason', 'reportReason']],
 }
-const sorts: Partial<Record<Kind, string[]>> = {
-  listing: ['price', '-price', 'name'], changes: ['price', '-price', 'name'], identity: ['name', 'licenceExpiresOn'],
-  report: ['-reports'],
-}
+const listing = ['price', '-price', 'name']
+const sorts: Partial<Record<Kind, string[]>> =
+  { listing, changes: listing, identity: ['name', 'licenceExpiresOn'], report: ['-reports'] }
 
 function Filters({ kind, given }: { kind: Kind | ''; given: Record<string, string> }) {
   const shown = [...filters[kind as Kind] ?? [], ...times]

@@ -1,8 +1,7 @@
 // What waits, as the list and the pages of its items share it, and the decisions that are held for five seconds.
 import { batch, signal } from '@preact/signals'
-import type { Input, Schemas } from 'kuwait-property-client'
-import { api, explain, go, isCode, named, onLeaving, ownAddress, pathWith, place, say, textOf } from '../frame/index.ts'
-import { withProof, word } from '../frame/index.ts'
+import { api, explain, go, type Input, isCode, named, onLeaving, ownAddress, pathWith, place } from '../frame/index.ts'
+import { say, type Schemas, textOf, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
 /** `problem` is why it could not be decided, `seen` what was shown before it was changed. */

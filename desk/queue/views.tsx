@@ -1,9 +1,7 @@
 // What is shown of each kind of item. All words of strangers are text and nothing else.
-import type { Schemas } from 'kuwait-property-client'
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Badge, Copy, dayOf, Dialog, Empty, Facts, language, meta, Money, named, number } from '../frame/index.ts'
-import { Picture, Table, Time, word } from '../frame/index.ts'
+import { Badge, type ComponentChildren, Copy, dayOf, Dialog, Empty, Facts, language, meta } from '../frame/index.ts'
+import { Money, named, number, Picture, type Schemas, Table, Time, word } from '../frame/index.ts'
 import { Map } from './map.tsx'
 import { Papers } from './papers.tsx'
 import type { Item } from './store.ts'

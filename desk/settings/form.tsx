@@ -1,6 +1,6 @@
 // A form that sends the version it showed. What somebody else changed meanwhile is shown beside what was typed.
-import { signal, useSignal } from '@preact/signals'
-import { Button, Choice, Field, isCode, type Option, say, Sending, t as common, Table } from '../frame/index.ts'
+import { Button, Choice, Field, isCode, type Option, say, Sending, signal, t as common, Table } from '../frame/index.ts'
+import { useSignal } from '../frame/index.ts'
 import { t } from './words.ts'
 
 export type FormField = { name: string; label: string; options?: Option[]; rows?: number; isNumber?: boolean }

@@ -1,10 +1,8 @@
 // What administrators decide about the service itself, and their own passkeys.
-import { useSignal } from '@preact/signals'
 import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
-import type { Schemas } from 'kuwait-property-client'
 import { api, Badge, Button, Empty, Field, language, Loaded, Money, named, number, Page } from '../frame/index.ts'
-import { passkeyError, say, Table, Tabs, Time, Two, useActs, useLoad, withProof, word } from '../frame/index.ts'
-import { yesOrNo } from '../frame/index.ts'
+import { passkeyError, say, type Schemas, Table, Tabs, Time, Two, useActs, useLoad, useSignal } from '../frame/index.ts'
+import { withProof, word, yesOrNo } from '../frame/index.ts'
 import type { Place } from '../frame/router.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { Service } from './service.tsx'

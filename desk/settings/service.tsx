@@ -1,7 +1,6 @@
 // The settings of the service: each by a form that fits it, and whether people get in at all.
-import { useSignal } from '@preact/signals'
-import type { Schemas } from 'kuwait-property-client'
-import { type Act, api, Badge, Button, Field, Loaded, say, useActs, useLoad, withProof, word } from '../frame/index.ts'
+import { type Act, api, Badge, Button, Field, Loaded, say, type Schemas, useActs, useLoad } from '../frame/index.ts'
+import { useSignal, withProof, word } from '../frame/index.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { nameOf, placeOf, t } from './words.ts'
 
@@ -94,8 +93,7 @@ function Maintenance({ of: { name, version, value }, reload }: { of: Setting; re
   const act = now ? open : close
   return <section class='card' aria-label={t('maintenance')}>
     <h2>{t('maintenance')} <Badge tone={now ? 'bad' : 'good'}>{t(now ? 'isClosed' : 'isOpen')}</Badge></h2>
-    {now && <p lang='ar' dir='rtl'>{now.ar}</p>}
-    {now && <p lang='en' dir='ltr'>{now.en}</p>}
+    {now && <><p lang='ar' dir='rtl'>{now.ar}</p><p lang='en' dir='ltr'>{now.en}</p></>}
     <div><Button danger={!now} main={Boolean(now)} onClick={() => ask(act)}>{act.title}</Button></div>
     {dialog}
   </section>
