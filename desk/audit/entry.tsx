@@ -22,11 +22,10 @@ function Target({ type, id }: { type: string; id: string }) {
 
 /** The values that changed, before and after; one that is on one side alone stands by itself. */
 function valuesOf({ before, after }: Entry): string {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
-  const shown = names.map((name) => {
+  const shown = Object.keys({ ...before, ...after }).map((name) => {
     const [was, is] = [textOf(before?.[name]), textOf(after?.[name])]
-    const isChange = before && after && name in before && name in after && was !== is
-    if (isChange) return t('change', { name, was, is })
+    const isOnBoth = before && after && name in before && name in after
+    if (isOnBoth && was !== is) return t('change', { name, was, is })
     const value = after && name in after ? is : was
     return value !== '—' && t('value', { name, is: value })
   })

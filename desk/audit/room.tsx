@@ -15,12 +15,8 @@ const beginning = (day: string, later = 0) =>
 
 export default function Audit() {
   const id = target.value.trim()
-  const query = {
-    ...filters.value,
-    ...isId(id) && { targetId: id },
-    ...from.value && { since: beginning(from.value) },
-    ...to.value && { until: beginning(to.value, 1) },
-  }
+  const times = { ...from.value && { since: beginning(from.value) }, ...to.value && { until: beginning(to.value, 1) } }
+  const query = { ...filters.value, ...isId(id) && { targetId: id }, ...times }
   const admins = useLoad((signal) => api.get('/admin/users', { query: { isAdmin: true, limit: 50 }, signal }))
   const entries = usePages({ ...query, limit: 50 }, (query, signal) => api.get('/admin/audit', { query, signal }))
   const nameOf = ({ id, fullName, phone, email }: Schemas['AdminUser']) => fullName ?? phone ?? email ?? id

@@ -10,9 +10,8 @@ export default function Figures({ query }: Place) {
   const ranges = [7, 30, 90]
   const days = ranges.find((one) => String(one) === query.get('days')) ?? 30
   const stats = useLoad((signal) => api.get('/admin/stats', { query: { days }, signal }), [days])
-  const choose = (one: number) => go(`/figures?days=${one}`, true)
-  const button = (one: number) =>
-    <Button key={one} aria-pressed={one === days} onClick={() => choose(one)}>{t('days', { n: one })}</Button>
+  const button = (n: number) =>
+    <Button key={n} aria-pressed={n === days} onClick={() => go(`/figures?days=${n}`, true)}>{t('days', { n })}</Button>
   const choice = <div class='row' role='group' aria-label={t('range')}>{ranges.map(button)}</div>
   return <Page title={t('title')} actions={choice}>
     <Loaded of={stats} rows={8}>{(value) => <><Now of={value} /><ByDay of={value.byDay} /></>}</Loaded>
@@ -22,8 +21,8 @@ export default function Figures({ query }: Place) {
 type Count = [name: ComponentChildren, count: number]
 const states = (vocabulary: string, of: Record<string, number>, before = '') =>
   Object.entries(of).map(([code, count]): Count => [before + word(vocabulary, code), count])
-const queues = { listings: 'listing', changes: 'changes', identities: 'identity', reports: 'report',
-  payouts: 'wallet_payout' }
+const queues =
+  { listings: 'listing', changes: 'changes', identities: 'identity', reports: 'report', payouts: 'wallet_payout' }
 
 function Now({ of: { waiting, users, newUsers, listings, identities } }: { of: Stats }) {
   const people: Count[] = [[t('newUsers'), newUsers], [t('toBeDeleted'), users.toBeDeleted]]
@@ -107,12 +106,9 @@ function Chart({ title, days, series, more = [], show = number, sums = true }: C
     <details>
       <summary>{t('table')}</summary>
       <Table label={title} heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]} ends={[1, 2, 3]}
-        rows={days.map((day, at): [string, ...string[]] => [
-          ...[day, dayOf(day)] as const,
-          ...series.map(({ of }) => text(of[at])),
-          ...more.map(({ of }) => number(of[at] ?? 0)),
-        ]).reverse()}
-      />
+        rows={days.map((day, at): [string, ...string[]] =>
+          [day, dayOf(day), ...series.map(({ of }) => text(of[at])), ...more.map(({ of }) => number(of[at] ?? 0))]
+        ).reverse()} />
     </details>
   </figure>
 }

@@ -88,8 +88,7 @@ export function Sending({ title, onClose, send, wide = false, children, buttons 
 
 /** Something that is asked about before it is done. */
 export type Act = {
-  title: string
-  about?: string
+  title: string; about?: string
   /** What the text is called that goes with it; null: none is asked for. */
   reason?: string | null
   /** There is no way back, which one has to say that one knows; in other words if they are given. */

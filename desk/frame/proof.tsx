@@ -9,8 +9,10 @@ import { isolated, t } from './words.ts'
 
 type Proving = NonNullable<Input<'post', '/auth/sudo'>[0]>['body']
 /** What a browser says of a passkey that was not confirmed, in words. */
-export const passkeyError = (error: unknown) =>
-  error instanceof WebAuthnError || error instanceof DOMException ? t('proofAborted') : textOf(error)
+export function passkeyError(error: unknown): string {
+  if (!(error instanceof WebAuthnError || error instanceof DOMException)) return textOf(error)
+  return t('code' in error && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED' ? 'sameKey' : 'proofAborted')
+}
 export const ProofDialog = () => asking.value ? <Ask done={asking.value} /> : null
 
 function Ask({ done }: { done: (proven: boolean) => void }) {

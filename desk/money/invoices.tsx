@@ -76,8 +76,7 @@ export function Invoices({ of, reload }: { of: Invoice[]; reload: () => void }) 
           {one.payments.map((payment) => <Payment key={payment.id} of={payment} />)}
         </>,
         (leftOf(one) > 0 || surplusOf(one).length > 0) && button(one),
-      ])}
-    />
+      ])} />
     {dialog}
   </>
 }

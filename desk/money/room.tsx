@@ -35,8 +35,8 @@ type Item = Schemas['ModerationItem']
 
 function Payouts() {
   const { ask, dialog } = useActs()
-  const query = { kind: 'wallet_payout' } as const
-  const items = usePages(query, (query, signal) => api.get('/admin/moderation', { query, signal }))
+  const kind = 'wallet_payout'
+  const items = usePages({ kind } as const, (query, signal) => api.get('/admin/moderation', { query, signal }))
   const act = ({ id, payout }: Item, decision: 'paid_out' | 'written_off'): Act => {
     const title = t(decision)
     const sum = money(payout?.amount ?? 0)
@@ -46,8 +46,7 @@ function Payouts() {
       say(t('decided', { what: `${title} ${sum}` }))
       items.load.reload()
     }
-    const more = isPaid ? { reason: t('note') } : {}
-    return { title, about: `${sum}. ${t(`${decision}About`)}`, isFinal: true, send, ...more }
+    return { title, about: `${sum}. ${t(`${decision}About`)}`, isFinal: true, send, ...isPaid && { reason: t('note') } }
   }
   const render = (item: Item) => <>
     <span class='grow'>
@@ -67,18 +66,17 @@ const query = (): Chosen => {
   const invoiceNumber = number.value.trim().toUpperCase()
   return { ...filters.value, ...invoiceNumber && { invoiceNumber } }
 }
-const alarming = ['mismatch', 'unmatched']
-const alarm = (outcome: string) => t('alarm', { outcome: word('paymentEventOutcome', outcome) })
 
 function Events() {
   const events = usePages(query() as object, (query, signal) => api.get('/admin/payments/events', { query, signal }))
   const outcomes = 'mismatch unmatched received paid failed refunded surplus pending repeated ignored'
-  const is = (outcome: string) => filters.value.outcome === outcome
-  const choose = (outcome: string) => (filters.value = { outcome })
-  const button = (one: string) =>
-    <Button key={one} aria-pressed={is(one)} onClick={() => choose(one)}>{alarm(one)}</Button>
+  const button = (outcome: string) =>
+    <Button key={outcome} aria-pressed={filters.value.outcome === outcome}
+      onClick={() => (filters.value = { outcome })}>
+      {t('alarm', { outcome: word('paymentEventOutcome', outcome) })}
+    </Button>
   return <>
-    <div class='row'>{alarming.map(button)}</div>
+    <div class='row'>{['mismatch', 'unmatched'].map(button)}</div>
     <Filters of={filters} all={[
       ['outcome', t('outcome'), codes('paymentEventOutcome', outcomes)],
       ['provider', t('provider'), codes('paymentProvider', 'tap myfatoorah sandbox')],

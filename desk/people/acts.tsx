@@ -45,8 +45,8 @@ export function actsOn(user: Schemas['AdminUser'], reload: () => void): Act[] {
     },
   }
   const payOut = async (reason: string) => {
-    const call = { path, body: { reason } }
-    const { items } = await withProof((proof) => api.post('/admin/users/{userId}/payout', { ...call, ...proof }))
+    const body = { reason }
+    const { items } = await withProof((proof) => api.post('/admin/users/{userId}/payout', { path, body, ...proof }))
     const list = items.map(({ amount, state }) => `${money(amount)} (${word('payoutState', state)})`).join(' · ')
     say(list ? t('payoutOpened', { list }) : t('payoutNothing'), { seconds: 12 })
     reload()

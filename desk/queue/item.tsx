@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { EntryView } from '../audit/entry.tsx'
 import { actOf } from '../audit/words.ts'
 import { api, Badge, Button, Empty, Failed, Notes, Page, pathWith, place, type Schemas } from '../frame/index.ts'
-import { session, Skeleton, textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
+import { Section, session, Skeleton, textOf, Time, timeOf, useKeys, useLoad, word } from '../frame/index.ts'
 import { Ask, asked } from './ask.tsx'
 import { claim, decide, type Decision, isConflict, type Item, items, next, openItem } from './store.ts'
 import { prepare, queue, release, remove, replace, seeAnew, titleOf } from './store.ts'
@@ -109,12 +109,11 @@ function History({ item }: { item: Item }) {
   const targetId = item.listing?.id ?? item.report?.targetId ?? item.id
   const audit = useLoad((signal) => api.get('/admin/audit', { query: { targetId, limit: 10 }, signal }), [targetId])
   const entries = item.identity?.earlierDecisions ?? audit.value?.items ?? []
-  return <section class='card'>
-    <h2>{t('history')}</h2>
-    {entries.length === 0 && <p class='soft'>{audit.error ? textOf(audit.error) : '—'}</p>}
+  const trail = <a href={`#/audit?targetId=${targetId}`}>{t('audit')}</a>
+  const head = audit.error ? <p class='soft'>{textOf(audit.error)}</p> : trail
+  return <Section title={t('history')} of={entries} head={head}>
     {entries.map((entry) => <EntryView key={entry.id} entry={entry} isAbout={targetId} />)}
-    <a href={`#/audit?targetId=${targetId}`}>{t('audit')}</a>
-  </section>
+  </Section>
 }
 
 const noteTargets = { identity: 'identity', report: 'report', duplicate_suspected: 'duplicate', wallet_payout: 'payout',

@@ -1,8 +1,8 @@
 // The queue: what waits, by kind and age, and decisions about several that are alike.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
-import { api, Badge, Button, type ComponentChildren, explain, go, List, type Load, meta } from '../frame/index.ts'
-import { Money, named, Page, pathWith, Picture, type Place, say, session, Time, useLoad, word } from '../frame/index.ts'
+import { api, Badge, Button, explain, go, List, type Load, meta, Money, named, type Option } from '../frame/index.ts'
+import { Page, pathWith, Picture, type Place, say, session, Time, useLoad, word } from '../frame/index.ts'
 import { Ask, asked } from './ask.tsx'
 import { ItemPage } from './item.tsx'
 import { decide, decideNow, type Decision, flush, type Item, items, type Kind, type Lately } from './store.ts'
@@ -138,26 +138,27 @@ function Filters({ kind, given }: { kind: Kind | ''; given: Record<string, strin
     for (const [name] of times) if (typed[name!]) typed[name!] += 'T00:00:00+03:00'
     go(pathWith('/queue', { ...given, ...typed }), true)
   }
-  const options = (of: string): [string, string][] => of === 'areas'
+  const options = (of: string): Option[] => of === 'areas'
     ? [...meta.value?.areas.values() ?? []].map((area) => [area.id, named(area)])
     : (meta.value?.enums[of] ?? []).map(({ code }) => [code, word(of, code)])
   const value = (name: string) => given[name]?.replace(/T.*/, '') ?? ''
-  const field = (name: string, label: string, input: ComponentChildren) =>
-    <div key={name} class='field'><label for={name}>{label}</label>{input}</div>
-  const input = (name: string, type: string, label = fieldName(name)) =>
-    field(name, label, <input id={name} name={name} type={type as 'text'} defaultValue={value(name)} dir='auto' />)
-  const select = (name: string, of: [string, string][], label = fieldName(name)) => field(name, label,
-    <select id={name} name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
-      {of.map(([one, text]) => <option key={one} value={one} selected={one === value(name)}>{text}</option>)}
-    </select>)
-  const orders = ['newest', ...sorts[kind as Kind] ?? []].map((one): [string, string] => [one, fieldName(one)])
+  const field = (name: string, of: string | Option[], label = fieldName(name)) =>
+    <div key={name} class='field'>
+      <label for={name}>{label}</label>
+      {typeof of === 'string'
+        ? <input id={name} name={name} type={of as 'text'} dir='auto' defaultValue={value(name)} />
+        : <select id={name} name={name} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
+          {of.map(([one, text]) => <option key={one} value={one} selected={one === value(name)}>{text}</option>)}
+        </select>}
+    </div>
+  const orders = ['newest', ...sorts[kind as Kind] ?? []].map((one): Option => [one, fieldName(one)])
   return <form class='filters' role='search' onSubmit={submit}>
-    {input('q', 'search', t('search'))}{select('sort', [['', fieldName('oldest')], ...orders], t('sort'))}
+    {field('q', 'search', t('search'))}{field('sort', [['', fieldName('oldest')], ...orders], t('sort'))}
     <details open={shown.some(([name]) => given[name!])}>
       <summary>{t('moreFilters')}</summary>
       <div class='filters'>
-        {shown.map(([name, of]) => of === 'text' || of === 'date' ? input(name!, of)
-          : select(name!, [['', t('all')], ...options(of!)]))}
+        {shown.map(([name, of]) =>
+          field(name!, of === 'text' || of === 'date' ? of : [['', t('all')], ...options(of!)]))}
       </div>
     </details>
     <Button submits>{t('filters')}</Button>

@@ -56,7 +56,6 @@ export function Form<Row>({ title, about, fields, textsOf, send, again, onClose,
     {now && <p class='warn' role='alert'>{t('conflict')}</p>}
     {now && <Table label={t('conflict')} heads={[t('field'), t('was'), t('isNow'), t('mine')]}
       rows={fields.filter(({ name }) => was[name] !== now[name] || typed[name] !== was[name])
-        .map(({ name, label }) => [name, label, was[name], now[name], typed[name]])}
-    />}
+        .map(({ name, label }) => [name, label, was[name], now[name], typed[name]])} />}
   </Sending>
 }

@@ -1,5 +1,5 @@
 // What administrators decide about the service itself, and their own passkeys.
-import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
+import { startRegistration } from '@simplewebauthn/browser'
 import { api, Badge, Button, Empty, Field, language, Loaded, Money, named, number, Page } from '../frame/index.ts'
 import { passkeyError, say, type Schemas, Table, Tabs, Time, Two, useActs, useLoad, useSignal } from '../frame/index.ts'
 import { withProof, word, yesOrNo } from '../frame/index.ts'
@@ -63,19 +63,13 @@ function Plans() {
           ...counts.map((name) => number(plan[name])),
           <Badge tone={plan.onSale ? 'good' : 'calm'}>{t(plan.onSale ? 'yes' : 'no')}</Badge>,
           button(plan),
-        ])}
-      />}
+        ])} />}
     </Loaded>
     {open.value && <Form title={t('editOf', { name: named(open.value) })} about={t('planAbout')} row={open.value}
       fields={fields} textsOf={planTexts} send={savePlan} onClose={close}
       again={async () => (await listPlans()).items.find(({ id }) => id === open.value?.id)} />}
   </section>
 }
-
-const textOf = (error: unknown) =>
-  error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
-    ? t('sameKey')
-    : passkeyError(error)
 
 function Passkeys() {
   const keys = useLoad((signal) => api.get('/auth/passkeys', { signal }))
@@ -90,10 +84,7 @@ function Passkeys() {
     say(t('keyAdded'))
     keys.reload()
   }
-  const add = () => {
-    fault.value = ''
-    return register().catch((error) => (fault.value = textOf(error)))
-  }
+  const add = () => (fault.value = '', register().catch((error) => (fault.value = passkeyError(error))))
   const remove = ({ id, name }: Schemas['Passkey']) => {
     const send = async () => {
       await withProof((options) => api.delete('/auth/passkeys/{passkeyId}', { path: { passkeyId: id }, ...options }))

@@ -1,6 +1,6 @@
 // The settings of the service: each by a form that fits it, and whether people get in at all.
-import { type Act, api, Badge, Button, Field, Loaded, say, type Schemas, useActs, useLoad } from '../frame/index.ts'
-import { useSignal, withProof, word } from '../frame/index.ts'
+import { type Act, api, Badge, Button, Field, Loaded, type Option, say, type Schemas, useActs } from '../frame/index.ts'
+import { useLoad, useSignal, withProof, word } from '../frame/index.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
 import { nameOf, placeOf, t } from './words.ts'
 
@@ -27,7 +27,7 @@ const labelOf = (part: string) => ['ios', 'android', 'web'].includes(part) ? wor
 const fieldsOf = (setting: Setting) =>
   leaves(shapeOf(setting)).sort(([one], [other]) => placeOf(one) - placeOf(other)).map(([name, leaf]): FormField => {
     const label = name ? name.split('.').map(labelOf).join(': ') : nameOf(setting.name)
-    const options = choices[setting.name]?.map((one): [string, string] => [one, nameOf(one)])
+    const options = choices[setting.name]?.map((one): Option => [one, nameOf(one)])
     return { name, label, ...options && { options }, ...Array.isArray(leaf) && { rows: 8 } }
   })
 
