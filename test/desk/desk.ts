@@ -120,6 +120,14 @@ export const isDrawn = (page: Page, name: string) =>
     return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
   })
 
+/** Presses a key until its dialog is there: keys are bound when a page has been painted. */
+export const openBy = (page: Page, key: string, name?: string) =>
+  waitUntil(`${key} opens a dialog`, async () => {
+    const dialog = page.getByRole('dialog', { name })
+    if (!await dialog.isVisible()) await page.keyboard.press(key)
+    return await dialog.isVisible()
+  })
+
 /** Waits until the live region has said it, since the last thing that it was waited for to say. */
 export const told = (page: Page, text: string | RegExp) =>
   waitUntil(`it says ${text}`, () =>

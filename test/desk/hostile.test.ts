@@ -10,7 +10,7 @@ import { topUp } from '../support/money.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
 import { deskOrigin } from './built.ts'
-import { deskOf, goTo, isDrawn, keptBy, type Language, loaded, seenBy } from './desk.ts'
+import { deskOf, goTo, isDrawn, keptBy, type Language, loaded, openBy, seenBy } from './desk.ts'
 import { hostilePdf } from './pdfs.ts'
 import { leaveChanges, oneOfEach, waitingCompany, waitingListing } from './waiting.ts'
 
@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
       for (const key of ['Escape', 'r']) await page.keyboard.press(key)
       await goTo(page, `/queue/${listing}`)
       await loaded(page)
-      await page.keyboard.press('r')
+      await openBy(page, 'r')
       await page.getByRole('dialog').getByRole('textbox').fill(markup)
       await page.keyboard.press('Control+Enter')
       await shown('/figures')

@@ -8,7 +8,7 @@ import { hasBrowser, openBrowser } from '../client/browser.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { type Person, signUp } from '../support/client.ts'
 import { topUp } from '../support/money.ts'
-import { goTo, type Language, loaded, openDesk, seenBy, signInAt } from './desk.ts'
+import { goTo, type Language, loaded, openBy, openDesk, seenBy, signInAt } from './desk.ts'
 import { oneOfEach } from './waiting.ts'
 
 let browser: Browser
@@ -90,14 +90,12 @@ describe.runIf(hasBrowser)('ADM-33 axe finds nothing', () => {
       await loaded(page)
       found.push(...await lookAt(page, name))
     }
-    await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: words[language].keys }).waitFor()
+    await openBy(page, '?', words[language].keys)
     found.push(...await lookAt(page, 'keys'))
     await page.keyboard.press('Escape')
     await goTo(page, pages.listing!)
     await loaded(page)
-    await page.keyboard.press('r')
-    await page.getByRole('dialog').waitFor()
+    await openBy(page, 'r')
     found.push(...await lookAt(page, 'reject'))
     expect(found).toEqual([])
     expect(seenBy(page).faults).toEqual([])
