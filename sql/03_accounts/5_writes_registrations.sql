@@ -65,6 +65,7 @@ $$;
 create function private.add_refused_registration(phone text) returns void
   language plpgsql security definer set search_path = ''
 as $$
+#variable_conflict use_column
 begin
   perform private.require_open();
   -- The refused person may still type a code that another registration sent to this phone.
