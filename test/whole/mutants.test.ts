@@ -232,7 +232,10 @@ test('owners are not refused what the mutants are asked', async () => {
       for (const entry of entries) {
         const { signature } = entry
         if (caller !== owners[0] && !refused.has(signature)) continue
-        if (await outcomeOf(entry, caller) === 'refused') refused.set(signature, lastRefusal)
+        const isRefused = await outcomeOf(entry, caller) === 'refused'
+        // Another test has written an invoice, whose number is the next one, since this one began.
+        const isLate = isRefused && /could not serialize/.test(lastRefusal)
+        if (isRefused && !isLate) refused.set(signature, lastRefusal)
         else refused.delete(signature)
       }
     })

@@ -31,7 +31,9 @@ export const survivors: Record<string, string> = {
   'get_user_history: newest.account_id = get_user_history.user_id': ofAdministrators,
   'get_user_history: newest.account_id = get_user_history.user_id (2)': ofAdministrators,
   'get_user_history: newest.account_id = get_user_history.user_id (3)': ofAdministrators,
+  'get_user_history: newest.reported_identity_id = any (identity_ids)': ofAdministrators,
   'get_user_history: properties.owner_identity_id = any (identity_ids)': ofAdministrators,
+  'get_user_history: properties.owner_identity_id = any (identity_ids) (2)': ofAdministrators,
   'get_user_history: reports.reported_identity_id = any (identity_ids)': ofAdministrators,
   'have_been_in_contact: leads.identity_id = author_id':
     'decides whether the caller may write a review, which is still their own',

@@ -38,7 +38,7 @@ const askToSettleAfter = 60_000
 
 const connectTime = 300 * env.patience
 const answerTime = 3000 * env.patience
-const lagTime = 1000
+const lagTime = 1000 * env.patience
 
 const replicas = env.readDatabases.map((connection) => ({
   name: `${connection.user}@${connection.host}:${connection.port}`,
