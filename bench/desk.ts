@@ -61,7 +61,7 @@ const changes = `
 
 const reports = `
   insert into public.reports (account_id, identity_id, target_type, target_id, reported_identity_id,
-    kept, kept_hash, reason, note, created_at)
+    stored_content, content_hash, reason, note, created_at)
   select reporter.account_id, reporter.id, 'property', listing.id, listing.owner_identity_id,
     jsonb_build_object('displayName', owner.display_name, 'pictures', '[]'::jsonb,
       'fields', jsonb_build_object('titleAr', listing.title_ar, 'price', listing.price)),

@@ -263,12 +263,12 @@ from demo_reviews;
 
 insert into public.reports
   (id, account_id, identity_id, target_type, target_id, reason, note, created_at,
-   reported_identity_id, kept, kept_hash)
+   reported_identity_id, stored_content, content_hash)
 select
   pg_temp.demo_id('report ' || persons.number), persons.account_id, persons.identity_id,
   reported.target_type, reported.target_id, reported.reason, reported.note,
-  moment - interval '7 hours' * (persons.number - 20), about.reported_identity_id, seen.kept,
-  encode(sha256(convert_to(seen.kept::text, 'utf8')), 'hex')
+  moment - interval '7 hours' * (persons.number - 20), about.reported_identity_id, seen.stored_content,
+  encode(sha256(convert_to(seen.stored_content::text, 'utf8')), 'hex')
 from (
   select 31 as number, 'property' as target_type, (
     select id from public.properties where listed and type = 'SALE' order by md5('a' || id) limit 1
@@ -295,7 +295,7 @@ cross join lateral (
 ) as about
 cross join lateral (
   select private.reported_content(
-    jsonb_populate_record(null::public.reports, to_jsonb(about))) as kept
+    jsonb_populate_record(null::public.reports, to_jsonb(about))) as stored_content
 ) as seen;
 
 -- The functions of a real payment, run as each payer; a company pays as its own identity.

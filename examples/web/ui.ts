@@ -42,8 +42,7 @@ export function say(text: string) {
 
 /** Shows why something failed. The service's errors have a message for users, in Arabic. */
 export function explain(error: unknown) {
-  // the user has left the page or asked again
-  if (error instanceof Error && error.name === 'AbortError') return
+  if (error instanceof Error && error.name === 'AbortError') return // somebody left the page or asked again
   if (!isApiError(error)) throw error
   if (error.code === 'token_missing') location.hash = '#/sign-in'
   say(error.code === 'connection' ? 'لا يوجد اتصال، حاول مرة أخرى' : error.message)

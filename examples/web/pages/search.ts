@@ -14,8 +14,7 @@ const unmet: Record<string, string> = {
 export const searchPage: Page = async (into, page) => {
   const nextSignal = onlyLatest(page)
   let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
-  // the order that a word asked for, kept with the other chips
-  let sort: Schemas['Understood']['sort'] = null
+  let sort: Schemas['Understood']['sort'] = null // asked for by a word, and kept with the other chips
   const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
     placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
   const list = html`<ul hidden @pointerdown=${(event: Event) => event.preventDefault()}></ul>` // the box keeps the focus
