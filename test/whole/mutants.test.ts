@@ -209,7 +209,7 @@ async function alive(bound: boolean, enough = Infinity) {
       const before = new Map<Routine, string>()
       for (const { routine, entries, name, sql } of mutants) {
         const mutant = bound ? sql : `${sql}; alter function ${routine.signature} owner to postgres`
-        for (const entry of entries.slice(0, bulk(Infinity, 3))) {
+        for (const entry of entries.slice(0, bulk(Infinity, 1))) {
           if (found.has(name) || found.size >= enough) break
           if (!before.has(entry)) before.set(entry, await outcomeOf(entry, caller))
           const after = await outcomeOf(entry, caller, mutant)
