@@ -13,7 +13,7 @@ import { startOutside } from './support/real-auth-outside.ts'
 import { startIssuer } from './support/social-issuer.ts'
 import { startStack } from './support/stack.ts'
 import { jobsAtRandom } from './suite/jobs-at-random.ts'
-import { slowness } from './suite/slowness.ts'
+import { patience } from './suite/slowness.ts'
 
 const names = [
   'SUPABASE_URL',
@@ -60,7 +60,7 @@ async function useOwnStack() {
     CALLS: 'counted',
     // Time limits are ten times as long here. Tests of the limits start functions of their own, and `npm
     // run test:timing` uses the exact ones.
-    PATIENCE: variable('TIMES') === 'exact' ? '1' : String(10 * slowness),
+    PATIENCE: patience,
     // The lifetimes of workers are tested separately (local/functions/workers.test.ts).
     WORKER_LIFE: '600',
     REPLICAS: variable('REPLICAS') === '0' ? '0' : 'synchronous',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { byClass, differences, judge } from '../../test/search/judge.ts'
+import { patience } from '../../test/suite/slowness.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
 
 const seeds = ['seed.sql', 'seed_life.sql'].map((name) =>
@@ -15,7 +16,13 @@ let stack: Stack
 let client: pg.Client
 
 beforeAll(async () => {
-  stack = await startStack({ SEED: 'demo', RATES: 'off', HASHING: 'quick', GATEWAYS: '0' })
+  stack = await startStack({
+    SEED: 'demo',
+    RATES: 'off',
+    HASHING: 'quick',
+    GATEWAYS: '0',
+    PATIENCE: patience,
+  })
   client = new pg.Client({ connectionString: stack.databaseUrl })
   await client.connect()
   client.on('notice', ({ message }) => notices.push(message ?? ''))

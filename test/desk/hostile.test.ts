@@ -156,8 +156,11 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
       `data:text/html,<script>${script}</script>`,
     ]
     let turn = 0
+    // Whoever is gone has neither.
     const replaced = (value: unknown, key = ''): unknown =>
-      Array.isArray(value)
+      value === null && /^(phone|email)$/.test(key)
+        ? markup
+        : Array.isArray(value)
         ? value.map((one) => replaced(one, key))
         : value && typeof value === 'object'
         ? Object.fromEntries(
@@ -191,10 +194,10 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
     for (const path of paths) {
       await goTo(page, path)
       await loaded(page)
+      await waitUntil(`${path} shows the texts`, async () =>
+        path === '/figures' || await page.locator('main .empty').count() > 0 ||
+        (await page.locator('main').textContent())!.includes(markup))
       await isClean(page)
-      const isEmpty = path === '/figures' || await page.locator('main .empty').count() > 0
-      const all = await page.locator('main').evaluate((main) => main.textContent!)
-      expect([path, isEmpty || all.includes(markup)]).toEqual([path, true])
       const leads = await page.locator('a[href]').evaluateAll((links) =>
         links.map((link) => (link as HTMLAnchorElement).href)
       )

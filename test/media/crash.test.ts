@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
+import { patience } from '../suite/slowness.ts'
 import { database, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
 import { runJobs } from '../support/jobs.ts'
@@ -74,7 +75,7 @@ testLocally(
 )
 
 test('killed while files are written, Storage has each object whole or not at all', async () => {
-  const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })
+  const stack = await startStack({ RATES: 'off', PATIENCE: patience, NODE_ENV: 'test' })
   try {
     const { storage } = createClient(stack.url, stack.secretKey, {
       auth: { persistSession: false, autoRefreshToken: false },

@@ -2,6 +2,7 @@
 // (local/demo/demo.test.ts), many listings only at night.
 import { expect, test } from 'vitest'
 import { loadListings } from '../../bench/generate-listings.ts'
+import { patience } from '../suite/slowness.ts'
 import { database } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { isNightly } from '../support/nightly.ts'
@@ -32,7 +33,7 @@ test('there are 300 queries in eight classes, each once, of kinds and areas that
 test.runIf(hasStack && isNightly)(
   'among 20,000 listings everyday searches find what is meant, but for what is known to be open',
   async () => {
-    const stack = await startStack({ RATES: 'off', HASHING: 'quick', GATEWAYS: '0' })
+    const stack = await startStack({ RATES: 'off', HASHING: 'quick', GATEWAYS: '0', PATIENCE: patience })
     try {
       await loadListings(stack.databaseUrl, 20_000, { records: false })
       const verdicts = await judge(stack)

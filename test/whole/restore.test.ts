@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { invariants } from './invariant-checks.ts'
+import { patience } from '../suite/slowness.ts'
 import { adminOf, backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
 import { pdf } from '../support/pdf.ts'
@@ -126,7 +127,13 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
 
   beforeAll(async () => {
     const port = String(await freeStackPort())
-    const settings = { PORT: port, RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
+    const settings = {
+      PORT: port,
+      RATES: 'off',
+      HASHING: 'quick',
+      PATIENCE: patience,
+      NODE_ENV: 'test',
+    }
     stack = await startStack(settings)
     const [seller, buyer] = [await signUp(), await signUp()]
     const propertyId = await offer(seller)
