@@ -63,7 +63,7 @@ create function private.property_records(
   language plpgsql stable
   rows 20
   security definer -- reads other people's listings and names; the caller has checked access
-  set search_path = ''
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $body$
 declare
   share_template constant text := (

@@ -126,28 +126,40 @@ create function private.parted(word text, deep boolean default true) returns tex
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
+  fields constant text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
     'stopword}';
+  longest constant integer := least(length(word), 40) - 3; -- of the first word
+  cut integer;
+  parts text[];
 begin
-  return (
-    select left(word, cut) || tail.parts
-    from generate_series(3, least(length(word), 40) - 3) as cut
-    cross join lateral substr(word, cut + 1) as rest
-    cross join lateral (select exists (
+  -- Both words may be one phrase of the list.
+  select min(strpos(listed.phrase, ' ')) - 1 into cut
+  from private.reading_words as listed
+  where listed.field = any (fields) and listed.phrase = any (array(
+    select left(word, at) || ' ' || regexp_replace(substr(word, at + 1), '^ال', '')
+    from generate_series(3, longest) as at));
+  if cut is not null then
+    return array[left(word, cut), substr(word, cut + 1)];
+  end if;
+  for cut in
+    select distinct length(listed.phrase) from private.reading_words as listed
+    where listed.field = any (fields) and listed.phrase = any (array(
+      select left(word, at) from generate_series(3, longest) as at))
+    order by 1
+  loop
+    if exists (
       select from private.reading_words as listed where listed.field = any (fields)
-        and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
-    ) as is_one) as whole
-    -- The rest is looked up only for the few heads that are listed, and is itself parted only once.
-    cross join lateral (select case when whole.is_one or exists (
-      select from private.reading_words as listed where listed.field = any (fields)
-        and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
-    ) then array[rest] when deep then private.parted(rest, false) end as parts) as tail
-    where (whole.is_one or exists (
-      select from private.reading_words as listed
-      where listed.phrase = left(word, cut) and listed.field = any (fields)
-    )) and tail.parts is not null
-    order by whole.is_one desc, cut limit 1
-  );
+        and listed.phrase in (substr(word, cut + 1), regexp_replace(substr(word, cut + 1), '^ب?ال|^ب', ''))
+    ) then
+      return array[left(word, cut), substr(word, cut + 1)];
+    elsif deep then -- the rest is itself parted only once
+      parts := private.parted(substr(word, cut + 1), false);
+      if parts is not null then
+        return left(word, cut) || parts;
+      end if;
+    end if;
+  end loop;
+  return null;
 end
 $$;
 comment on function private.parted is
@@ -155,10 +167,11 @@ comment on function private.parted is
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading
-  language plpgsql stable set search_path = ''
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   tokens record;
+  joined record;
   items private.reading_item[];
   item private.reading_item;
   before private.reading_item;
@@ -187,14 +200,22 @@ begin
     return reading;
   end if;
   items := private.reading_items(tokens.plain);
-  foreach item in array items loop
-    parts := case when item.field is null and length(item.phrase) > 5 and not exists (
-      select from private.search_vocabulary where search_vocabulary.word = item.phrase
-      and search_vocabulary.is_shared
-    ) then private.parted(item.phrase) end;
-    continue when parts is null;
-    tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
-    tokens.typed[item.first] := array_to_string(coalesce(regexp_match(tokens.typed[item.first], (
+  for joined in
+    select written.first, found.parts
+    from (
+      select one.phrase, private.parted(one.phrase) as parts
+      from unnest(items) as one
+      where one.field is null and length(one.phrase) > 5 and not exists (
+        select from private.search_vocabulary as known where known.word = one.phrase and known.is_shared
+      )
+      group by one.phrase order by min(one.first) limit 8
+    ) as found
+    join unnest(items) as written on written.phrase = found.phrase
+    where found.parts is not null
+  loop
+    parts := joined.parts;
+    tokens.plain[joined.first] := private.search_text(array_to_string(parts, ' '));
+    tokens.typed[joined.first] := array_to_string(coalesce(regexp_match(tokens.typed[joined.first], (
       select '^(.{' || string_agg(length(part)::text, '})(.{') || '})$' from unnest(parts) as part
     )), parts), ' ');
   end loop;

@@ -292,7 +292,9 @@ create function private.strategy_terms(strategy text) returns tsquery
   end;
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
@@ -304,18 +306,19 @@ begin
       from jsonb_path_query(chosen.value, '$[*]') as item
       cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')
-    from private.search_filter_rules as rule
+    from jsonb_each(given) as part (name, value)
+    join private.search_filter_rules as rule on rule.name = part.name
     cross join lateral (select
       case
-        when rule.comparison is distinct from '<> all' then given -> rule.name
-        when given -> rule.name <> 'null' then (
+        when rule.comparison is distinct from '<> all' then part.value
+        else (
           select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
-          where not given -> rule.name ? code
+          where not part.value ? code
           having count(*) <= 8 -- more would cost more than they save
         )
       end, case when are_said then rule.said else rule.term end
     ) as chosen (value, term)
-    where chosen.term is not null and chosen.value not in ('null', 'false')
+    where part.value not in ('null', 'false') and chosen.term is not null
       and (chosen.value <> '0' or rule.term is null)
   )::tsquery;
 end

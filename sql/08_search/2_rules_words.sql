@@ -114,7 +114,9 @@ comment on function private.alike_words is
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
-  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- Words contain only letters and digits, and terms are our own, so quoting is enough.

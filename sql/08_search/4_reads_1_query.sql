@@ -2,7 +2,9 @@ create function private.both_filters(
   given private.search_filters, understood jsonb,
   out filters private.search_filters, out conflicts text[]
 )
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   own constant jsonb := jsonb_strip_nulls(to_jsonb(given));

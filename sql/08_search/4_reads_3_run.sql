@@ -275,7 +275,7 @@ begin
     -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
-  if among_newest and words is not null and not is_few and plan.to_gather > 5000 then
+  if among_newest and words is not null and not is_few and plan.to_gather > 3000 then
     select walked.ids, walked.keys into ids, keys
     from private.walk_ranges(plan, greatest(300, 3000 / greatest(plan.ranges, 1))) as walked;
     return;
@@ -302,5 +302,5 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: words that more than about 5,000 listings have are sought only among '
+  'given ids. among_newest: words that more than about 3,000 listings have are sought only among '
   'the first 3,000 of the ranges.';

@@ -130,6 +130,11 @@ begin
   items := '{}';
   names := '{}';
   guessed := '[]';
+  if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
+    (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
+    ).filters, null, null, null, null, 1)).ids = '{}' then
+    return; -- no step lets go of what is given
+  end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
     where read.filters ? rule.name and rule.let_go is not null order by 1) end

@@ -119,6 +119,9 @@ begin
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
   end if;
+  if cardinality(parts) > 12 then -- each of these readings costs as much as that of a search
+    parts := '{}';
+  end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');

@@ -14739,7 +14739,7 @@ create function private.property_records(
   language plpgsql stable
   rows 20
   security definer -- reads other people's listings and names; the caller has checked access
-  set search_path = ''
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $body$
 declare
   share_template constant text := (
@@ -15284,7 +15284,7 @@ grant execute on function private.get_property, private.get_property_by_number t
 create function private.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -19223,28 +19223,40 @@ create function private.parted(word text, deep boolean default true) returns tex
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  fields text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
+  fields constant text[] := '{type,kind,area,governorate,furnished,plot_position,rooms,bathrooms,floor,'
     'stopword}';
+  longest constant integer := least(length(word), 40) - 3; -- of the first word
+  cut integer;
+  parts text[];
 begin
-  return (
-    select left(word, cut) || tail.parts
-    from generate_series(3, least(length(word), 40) - 3) as cut
-    cross join lateral substr(word, cut + 1) as rest
-    cross join lateral (select exists (
+  -- Both words may be one phrase of the list.
+  select min(strpos(listed.phrase, ' ')) - 1 into cut
+  from private.reading_words as listed
+  where listed.field = any (fields) and listed.phrase = any (array(
+    select left(word, at) || ' ' || regexp_replace(substr(word, at + 1), '^ال', '')
+    from generate_series(3, longest) as at));
+  if cut is not null then
+    return array[left(word, cut), substr(word, cut + 1)];
+  end if;
+  for cut in
+    select distinct length(listed.phrase) from private.reading_words as listed
+    where listed.field = any (fields) and listed.phrase = any (array(
+      select left(word, at) from generate_series(3, longest) as at))
+    order by 1
+  loop
+    if exists (
       select from private.reading_words as listed where listed.field = any (fields)
-        and listed.phrase = left(word, cut) || ' ' || regexp_replace(rest, '^ال', '')
-    ) as is_one) as whole
-    -- The rest is looked up only for the few heads that are listed, and is itself parted only once.
-    cross join lateral (select case when whole.is_one or exists (
-      select from private.reading_words as listed where listed.field = any (fields)
-        and listed.phrase in (rest, regexp_replace(rest, '^ب?ال|^ب', ''))
-    ) then array[rest] when deep then private.parted(rest, false) end as parts) as tail
-    where (whole.is_one or exists (
-      select from private.reading_words as listed
-      where listed.phrase = left(word, cut) and listed.field = any (fields)
-    )) and tail.parts is not null
-    order by whole.is_one desc, cut limit 1
-  );
+        and listed.phrase in (substr(word, cut + 1), regexp_replace(substr(word, cut + 1), '^ب?ال|^ب', ''))
+    ) then
+      return array[left(word, cut), substr(word, cut + 1)];
+    elsif deep then -- the rest is itself parted only once
+      parts := private.parted(substr(word, cut + 1), false);
+      if parts is not null then
+        return left(word, cut) || parts;
+      end if;
+    end if;
+  end loop;
+  return null;
 end
 $$;
 comment on function private.parted is
@@ -19252,10 +19264,11 @@ comment on function private.parted is
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading
-  language plpgsql stable set search_path = ''
+  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   tokens record;
+  joined record;
   items private.reading_item[];
   item private.reading_item;
   before private.reading_item;
@@ -19284,14 +19297,22 @@ begin
     return reading;
   end if;
   items := private.reading_items(tokens.plain);
-  foreach item in array items loop
-    parts := case when item.field is null and length(item.phrase) > 5 and not exists (
-      select from private.search_vocabulary where search_vocabulary.word = item.phrase
-      and search_vocabulary.is_shared
-    ) then private.parted(item.phrase) end;
-    continue when parts is null;
-    tokens.plain[item.first] := private.search_text(array_to_string(parts, ' '));
-    tokens.typed[item.first] := array_to_string(coalesce(regexp_match(tokens.typed[item.first], (
+  for joined in
+    select written.first, found.parts
+    from (
+      select one.phrase, private.parted(one.phrase) as parts
+      from unnest(items) as one
+      where one.field is null and length(one.phrase) > 5 and not exists (
+        select from private.search_vocabulary as known where known.word = one.phrase and known.is_shared
+      )
+      group by one.phrase order by min(one.first) limit 8
+    ) as found
+    join unnest(items) as written on written.phrase = found.phrase
+    where found.parts is not null
+  loop
+    parts := joined.parts;
+    tokens.plain[joined.first] := private.search_text(array_to_string(parts, ' '));
+    tokens.typed[joined.first] := array_to_string(coalesce(regexp_match(tokens.typed[joined.first], (
       select '^(.{' || string_agg(length(part)::text, '})(.{') || '})$' from unnest(parts) as part
     )), parts), ' ');
   end loop;
@@ -20041,7 +20062,9 @@ create function private.strategy_terms(strategy text) returns tsquery
   end;
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- The codes are already validated. A document has a term for each number of rooms up to its own.
@@ -20053,18 +20076,19 @@ begin
       from jsonb_path_query(chosen.value, '$[*]') as item
       cross join lateral (select item #>> '{}') as said (code)
     ), '''none:''') || ')', '&')
-    from private.search_filter_rules as rule
+    from jsonb_each(given) as part (name, value)
+    join private.search_filter_rules as rule on rule.name = part.name
     cross join lateral (select
       case
-        when rule.comparison is distinct from '<> all' then given -> rule.name
-        when given -> rule.name <> 'null' then (
+        when rule.comparison is distinct from '<> all' then part.value
+        else (
           select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
-          where not given -> rule.name ? code
+          where not part.value ? code
           having count(*) <= 8 -- more would cost more than they save
         )
       end, case when are_said then rule.said else rule.term end
     ) as chosen (value, term)
-    where chosen.term is not null and chosen.value not in ('null', 'false')
+    where part.value not in ('null', 'false') and chosen.term is not null
       and (chosen.value <> '0' or rule.term is null)
   )::tsquery;
 end
@@ -20337,7 +20361,9 @@ comment on function private.alike_words is
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
-  language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- Words contain only letters and digits, and terms are our own, so quoting is enough.
@@ -20365,7 +20391,9 @@ create function private.both_filters(
   given private.search_filters, understood jsonb,
   out filters private.search_filters, out conflicts text[]
 )
-  language plpgsql stable set search_path = ''
+  language plpgsql stable
+  security definer -- called by several roles, for each of which the plan would be made anew
+  set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
   own constant jsonb := jsonb_strip_nulls(to_jsonb(given));
@@ -21043,7 +21071,7 @@ begin
     -- real number. A useless scan of this depth takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
-  if among_newest and words is not null and not is_few and plan.to_gather > 5000 then
+  if among_newest and words is not null and not is_few and plan.to_gather > 3000 then
     select walked.ids, walked.keys into ids, keys
     from private.walk_ranges(plan, greatest(300, 3000 / greatest(plan.ranges, 1))) as walked;
     return;
@@ -21070,7 +21098,7 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: words that more than about 5,000 listings have are sought only among '
+  'given ids. among_newest: words that more than about 3,000 listings have are sought only among '
   'the first 3,000 of the ranges.';
 
 -- sql/08_search/4_reads_3_similar.sql
@@ -21207,6 +21235,11 @@ begin
   items := '{}';
   names := '{}';
   guessed := '[]';
+  if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
+    (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
+    ).filters, null, null, null, null, 1)).ids = '{}' then
+    return; -- no step lets go of what is given
+  end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
     where read.filters ? rule.name and rule.let_go is not null order by 1) end
@@ -21654,6 +21687,9 @@ begin
   perform private.page_size(page_size);
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
+  end if;
+  if cardinality(parts) > 12 then -- each of these readings costs as much as that of a search
+    parts := '{}';
   end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
