@@ -4,7 +4,7 @@ import { Oracle } from './oracle.ts'
 import { bulk } from '../support/nightly.ts'
 import { dice, type Search } from './world.ts'
 
-const rounds = bulk(20, 6)
+const rounds = bulk(20, 3)
 const kinds = ['villa', 'apartment', 'farm']
 let oracle: Oracle
 

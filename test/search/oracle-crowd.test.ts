@@ -38,7 +38,7 @@ test.each(Object.keys(categories))(
   async (strategy) => {
     const roll = dice(strategy.length * 104729)
     const end = Date.now() + seconds * 1000 / Object.keys(categories).length
-    for (let n = 0; n < bulk(20, 8) || Date.now() < end; n++) {
+    for (let n = 0; n < bulk(20, 4) || Date.now() < end; n++) {
       const search = randomSearch(strategy, roll, { companyIds: [owner], ownerIds: [owner] })
       if (roll(2)) search.filters.areaIds = [['salmiya'], ['sharq', 'salmiya']][roll(2)]
       if (roll(2)) {

@@ -68,7 +68,7 @@ test.each(strategies)(
     const roll = dice(strategy.length * 7919)
     const end = Date.now() + seconds * 1000 / strategies.length
     let [compared, found] = [0, 0]
-    for (; compared < bulk(50, 25) || Date.now() < end; compared++) {
+    for (; compared < bulk(50, 15) || Date.now() < end; compared++) {
       // Plans are discarded now and then, so that both new and cached plans are compared.
       if (compared % 10 === 0) await oracle.client.query('discard plans')
       if (await compare(randomSearch(strategy, roll, world))) found++
