@@ -15,7 +15,7 @@ const built: Plugin = {
   transformIndexHtml: (html) => html.replace('<meta charset="utf-8">', (charset) =>
     `${charset}\n    <meta http-equiv="Content-Security-Policy" content="${policy}">`),
   generateBundle() {
-    // Fonts that papers name without having them, and decoders of scanned pages.
+    // Fonts that papers name but do not embed, and decoders of scanned pages.
     for (const folder of ['standard_fonts', 'wasm']) {
       const from = here(`../node_modules/pdfjs-dist/${folder}`)
       for (const name of readdirSync(from).filter((name) => /\.(pfb|ttf|wasm|js)$/.test(name))) {

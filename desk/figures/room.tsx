@@ -66,14 +66,14 @@ function ByDay({ of }: { of: Day[] }) {
 
 type Series = { name: string; of: (number | null)[] }
 type ChartProps = { title: string; days: string[]; series: Series[] }
-  /** `more` are columns of the table alone; `sums` is false where days do not add up, as with medians. */
+  /** `more` are columns of the table only; `sums` is false where days do not add up, as with medians. */
   & { more?: Series[]; show?: (value: number) => string; sums?: boolean }
 
 const [height, gap] = [100, 0.25]
 /** Dinars have three decimals, which a sum of doubles may miss by a hair. */
 const round = (sum: number) => Math.round(sum * 1000) / 1000
 
-/** A small chart by day, with its numbers in a table behind it. */
+/** A small chart by day, with its numbers in a table below it. */
 function Chart({ title, days, series, more = [], show = number, sums = true }: ChartProps) {
   const ofDay = days.map((_, at) => series.reduce((sum, { of }) => sum + (of[at] ?? 0), 0))
   const most = Math.max(...ofDay)
@@ -81,7 +81,7 @@ function Chart({ title, days, series, more = [], show = number, sums = true }: C
   const said = sums ? t('total', { n: show(total) }) : most ? t('most', { n: show(most) }) : '—'
   const label = t('chart', { title, from: dayOf(days[0]!), to: dayOf(days.at(-1)!), more: said })
   const text = (value: number | null | undefined) => typeof value === 'number' ? show(value) : '—'
-  // Time runs as the language is read.
+  // Time runs in the reading direction.
   const place = (at: number) => language.value === 'ar' ? days.length - 1 - at : at
   const bars = (at: number) => {
     let top = height

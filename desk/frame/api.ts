@@ -1,16 +1,16 @@
-// The client of the service, whose session it is, and the proof of an administrator.
+// The client of the service, its session, and the administrator's proof.
 import { effect, signal } from '@preact/signals'
 import { createClient, isApiError, type Schemas, type Session } from 'kuwait-property-client'
 import { language, storage, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
-/** True while the page is left: what is sent then arrives nevertheless. */
+/** True while the page is being left: requests sent then still arrive. */
 let leaving = false
 const leavers: (() => Promise<unknown>)[] = []
 /** Calls `act` when the page is left, and before the session ends. */
 export const onLeaving = (act: () => Promise<unknown>) => leavers.push(act)
 const leave = () => Promise.all(leavers.map((act) => act()))
-// By `pagehide` alone nothing is sent where the browser freezes the page.
+// With `pagehide` alone nothing is sent if the browser freezes the page.
 for (const event of ['beforeunload', 'pagehide']) addEventListener(event, () => (leaving = true, leave()))
 addEventListener('pageshow', () => (leaving = false))
 
@@ -28,7 +28,7 @@ export const api = createClient({
 
 /** Undefined until the storage was read; null without a session. */
 export const session = signal<Session | null | undefined>()
-/** Why there is no session any more, to be told at the sign-in. */
+/** Why the session ended, to be shown at the sign-in. */
 export const endedBy = signal('')
 let proof = ''
 let proofEnds = 0
@@ -46,7 +46,7 @@ const ask = () => asked ??= new Promise<void>((resolve, reject) => {
   }
 })
 
-/** Makes a call with the proof that there is; where the service wants one, asks for it and calls once more. */
+/** Makes a call with the proof, if there is one. If the service wants one, asks for it and calls again. */
 export async function withProof<Value>(call: (options: { proof?: string }) => Promise<Value>): Promise<Value> {
   try {
     return await call(Date.now() < proofEnds ? { proof } : {})
@@ -58,7 +58,7 @@ export async function withProof<Value>(call: (options: { proof?: string }) => Pr
 }
 export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
 
-/** The text of an error in the reader's language; empty for what the person broke off. */
+/** The text of an error in the reader's language; empty if the person cancelled. */
 export function textOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return ''
   if (isCode(error, 'connection')) return t('offline')
@@ -67,7 +67,7 @@ export function textOf(error: unknown): string {
   return t('unexpected')
 }
 
-/** Reads the session of the tab, and follows its end, which brings the sign-in. */
+/** Reads the tab's session and watches it: when it ends, the sign-in is shown. */
 export async function follow() {
   api.auth.onChange((now, reason) => {
     if (!now) {
@@ -94,14 +94,14 @@ async function loadMeta() {
   const [areas, governorates, enums] = await Promise.all(asked)
   return { areas: byId(areas), governorates: byId(governorates), enums }
 }
-/** Vocabularies and places; undefined until they have come. */
+/** Vocabularies and places; undefined until loaded. */
 export const meta = signal<Awaited<ReturnType<typeof loadMeta>> | undefined>()
 effect(() => {
-  // Codes are shown where words have not come.
+  // Without words, codes are shown.
   if (session.value && !meta.peek()) loadMeta().then((loaded) => (meta.value = loaded), () => {})
 })
 
-/** The word of a vocabulary's code, such as «شقة» of `kind` and `apartment`. */
+/** The word for a vocabulary's code, such as «شقة» for `apartment` of `kind`. */
 export function word(vocabulary: string, code: string | null | undefined): string {
   const found = meta.value?.enums[vocabulary]?.find((one) => one.code === code)
   return found ? (language.value === 'ar' ? found.textAr : found.textEn) : code ?? ''

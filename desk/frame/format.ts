@@ -1,4 +1,4 @@
-// Numbers, money and times as the desk shows them: Western digits, the clock of Kuwait.
+// Numbers, money and times as the desk shows them: Western digits, Kuwait time.
 import { language, t } from './words.ts'
 
 const locale = () => language.value === 'ar' ? 'ar-KW-u-nu-latn' : 'en-GB'
@@ -8,7 +8,7 @@ export const money = (value: number | string) =>
 const inKuwait = (iso: string, options: Intl.DateTimeFormatOptions) =>
   new Date(iso).toLocaleString(locale(), { timeZone: 'Asia/Kuwait', ...options })
 export const timeOf = (iso: string) => inKuwait(iso, { dateStyle: 'medium', timeStyle: 'short' })
-/** A day as the API has it, or the day of a moment in Kuwait. */
+/** A day of the API, or the day in Kuwait of a point in time. */
 export const dayOf = (iso: string) =>
   inKuwait(iso.length === 10 ? `${iso}T12:00:00+03:00` : iso, { dateStyle: 'medium' })
 const steps = [['day', 86_400], ['hour', 3_600], ['minute', 60]] as const

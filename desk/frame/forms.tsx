@@ -1,5 +1,5 @@
 // What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs, and
-// dialogs that send something once at a time, tell why it could not be, and close when it is done.
+// dialogs that send one thing at a time, tell why it failed, and close when it is done.
 import { type Signal, useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
@@ -22,7 +22,7 @@ export const Two = ({ top, under }: { top: ComponentChildren; under: ComponentCh
   <><bdi>{top}</bdi><small class='under'>{under}</small></>
 
 type TableProps = { label: string; heads: string[]; rows: [key: string | number, ...cells: ComponentChildren[]][] }
-/** A table whose first cells name their rows; it scrolls where it is too wide. Columns `ends` are of numbers. */
+/** A table whose first cells name their rows; it scrolls if too wide. The columns `ends` hold numbers. */
 export function Table({ label, heads, ends = [], rows }: TableProps & { ends?: number[] }) {
   const end = (column: number) => ends.includes(column) ? 'end' : ''
   return <div class='scroll' role='group' aria-label={label} tabIndex={0}>
@@ -45,7 +45,7 @@ export const yesOrNo = (): Option[] => [['true', t('yes')], ['false', t('no')]]
 
 export type Chosen = Record<string, string>
 type Filter = [name: string, label: string, options: Option[], none?: string]
-/** Choices that narrow a list down; one that is empty is not there. */
+/** Choices that narrow a list down; an empty one is left out. */
 export function Filters({ of, all, children }: { of: Signal<Chosen>; all: Filter[]; children?: ComponentChildren }) {
   const choose = (name: string) => (value: string) => {
     const { [name]: _, ...others } = of.value
@@ -63,7 +63,7 @@ export const Tabs = ({ label, room, shown, of }: TabsProps) => <nav class='tabs'
     <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>)}
 </nav>
 
-/** `send` gives false where the dialog stays open. */
+/** If `send` gives false, the dialog stays open. */
 type SendingProps = { title: string; onClose: () => void; send: () => Promise<unknown>; wide?: boolean }
   & { children: ComponentChildren; buttons: ComponentChildren }
 export function Sending({ title, onClose, send, wide = false, children, buttons }: SendingProps) {
@@ -86,12 +86,12 @@ export function Sending({ title, onClose, send, wide = false, children, buttons 
   </Dialog>
 }
 
-/** Something that is asked about before it is done. */
+/** Something that is confirmed before it is done. */
 export type Act = {
   title: string; about?: string
-  /** What the text is called that goes with it; null: none is asked for. */
+  /** The label of the text that goes with it; null: none is asked for. */
   reason?: string | null
-  /** There is no way back, which one has to say that one knows; in other words if they are given. */
+  /** There is no way back, so a box has to be ticked first; a text replaces its label. */
   isFinal?: boolean | string
   more?: () => ComponentChildren
   /** False while something of `more` is missing. */
@@ -99,7 +99,7 @@ export type Act = {
   send: (reason: string) => Promise<unknown>
 }
 
-/** Returns what asks about an act, and the dialog to be drawn. */
+/** Returns `ask`, which opens an act's dialog, and that dialog. */
 export function useActs() {
   const open = useSignal<Act | undefined>(undefined)
   const dialog = open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />

@@ -1,9 +1,9 @@
-// Single keys. They are told by their place on the keyboard where the layout has no Latin letters.
+// Single keys. If the layout has no Latin letters, the place on the keyboard identifies the key.
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>
-/** People who use speech or whose hands tremble can do without single keys. */
+/** People who use speech or whose hands tremble can turn single keys off. */
 export const keysOn = signal(true)
 export const helpOpen = signal(false)
 const layers: { current: Keys }[] = []
@@ -21,7 +21,7 @@ addEventListener('keydown', (event) => {
   const name = nameOf(event)
   if (ctrlKey || metaKey || altKey || event.isComposing || document.querySelector('dialog[open]')) return
   if (isTyping(target)) return name === 'Escape' && (target as HTMLElement).blur()
-  // A key that is held down moves on, and decides once.
+  // A held key keeps moving, but decides once.
   if (!keysOn.value && name.length === 1 || event.repeat && !/^(j|k|Arrow.*)$/.test(name)) return
   const layer = [...layers].reverse().find(({ current }) => name in current)
   if (!layer) return
@@ -29,7 +29,7 @@ addEventListener('keydown', (event) => {
   layer.current[name]!(event)
 })
 
-/** Binds keys while a component is shown; the one that came last has them first. A dialog stops all of them. */
+/** Binds keys while a component is shown; the newest component comes first. A dialog stops all keys. */
 export function useKeys(keys: Keys) {
   const layer = useRef(keys)
   layer.current = keys

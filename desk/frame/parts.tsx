@@ -1,4 +1,4 @@
-// What all rooms are made of: what loads and lists, what tells what happened, and the parts that pages consist of.
+// What all rooms are made of: loading and lists, messages about what happened, and the parts of pages.
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -12,7 +12,7 @@ type Now<Value> = { error?: unknown } &
   ({ state: 'ready'; value: Value } | { state: 'loading' | 'failed'; value?: Value })
 export type Load<Value> = Now<Value> & { reload: () => void }
 
-/** Loads when shown and when `deps` change. What is loaded anew by `reload` stays visible until it has come. */
+/** Loads when shown and when `deps` change. During a `reload` the old value stays visible. */
 export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, deps: unknown[] = []): Load<Value> {
   const [now, set] = useState<Now<Value>>({ state: 'loading' })
   const [turn, again] = useState(0)
@@ -86,7 +86,7 @@ export function Page({ title, actions, children }: Children & { title: string; a
 
 type Looks = { main?: boolean; danger?: boolean; plain?: boolean; key_?: string; disabled?: boolean; submits?: boolean }
 type ButtonProps = Children & Omit<ButtonHTMLAttributes, 'onClick' | 'disabled'> & Looks & { onClick?: () => unknown }
-/** A button takes one press at a time, and tells the error of what it does. */
+/** A button that takes one press at a time and tells why its action failed. */
 export function Button({ onClick, main, danger, plain, key_, submits, children, ...rest }: ButtonProps) {
   const isBusy = useSignal(false)
   const press = async () => {
@@ -154,7 +154,7 @@ export const Badge = ({ tone = 'calm', children }: Children & { tone?: Tone }) =
   <span class={`badge ${tone}`}>{children}</span>
 export const Money = ({ of }: { of: number | string | null | undefined }) =>
   of === null || of === undefined ? <>—</> : <span class='number'>{money(of)}</span>
-/** How long ago, with the time beside it for who points at it; with `full` the time itself. */
+/** How long ago it was, with the time as a tooltip; with `full` the time itself. */
 export const Time = ({ at, full }: { at: string | null | undefined; full?: boolean }) =>
   at ? <time dateTime={at} title={timeOf(at)}>{full ? timeOf(at) : ago(at)}</time> : <>—</>
 /** Names and values; those without a value are left out. */
@@ -178,7 +178,7 @@ type ListProps<Item> = {
   of: Listed<Item>; label: string; render: (item: Item) => ComponentChildren; empty?: ComponentChildren
   /** The address that an item opens, such as `/people/<id>`. */
   open?: (item: Item) => string
-  /** Ids of what is selected; with it each item can be. */
+  /** The selected ids, if items can be selected. */
   selected?: Signal<Set<string>>
   keys?: Record<string, (item: Item) => void>
 }
@@ -224,7 +224,7 @@ export function ownAddress(given: string | null | undefined): string | undefined
 }
 
 type PictureProps = { src: string | null | undefined; alt: string; class?: string }
-/** A picture of the service; what is suspended has no public address and is fetched with the token. */
+/** A picture of the service; a suspended one has no public address and is fetched with the token. */
 export function Picture({ src, alt, ...rest }: PictureProps) {
   const [fetched, setFetched] = useState('')
   const [isGone, setGone] = useState(false)

@@ -9,13 +9,13 @@ function read(): Place {
 }
 export const place = signal(read())
 addEventListener('hashchange', () => (place.value = read()))
-/** Goes to a page such as `/queue/<id>?kind=listing`; `instead` of this one, if so. */
+/** Goes to a page such as `/queue/<id>?kind=listing`; `instead` replaces this one. */
 export function go(path: string, instead = false) {
   if (!instead) return void (location.hash = path)
   history.replaceState(null, '', `#${path}`)
   place.value = read()
 }
-/** The path of a page with what is in force in its query. */
+/** The path of a page with the query values that are set. */
 export function pathWith(path: string, query: Record<string, string | undefined>): string {
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return pairs.length ? `${path}?${new URLSearchParams(pairs)}` : path

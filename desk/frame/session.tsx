@@ -7,13 +7,13 @@ import { t } from './words.ts'
 
 const [idleAfter, warnedBefore] = [30 * 60_000, 60_000]
 
-/** The last key or pointer; kept beside the session, so that one of yesterday does not open today. */
+/** When the desk was last used; kept beside the session, so that yesterday's session ends. */
 let used = Number(tab.getItem('desk.used')) || 0
 let kept = used
 /** True if the session that the tab still has was last used too long ago. */
 export const wasIdle = Date.now() - used > idleAfter
 function use(event?: Event) {
-  // After too long, as when a computer wakes, a key or pointer does not go on with what has ended.
+  // After too long, as when a computer wakes, a key or pointer does not revive the session.
   if (event && Date.now() - used > idleAfter) return
   used = Date.now()
   if (used - kept < 5000) return

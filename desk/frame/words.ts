@@ -1,4 +1,4 @@
-// The two languages of the desk. Each room has its words in a file `words.json`, in which none may lack a language.
+// The two languages of the desk. Each room has its words in both languages, in a file `words.json`.
 import { effect, signal } from '@preact/signals'
 import { memoryStorage } from 'kuwait-property-client'
 import texts from './words.json'
@@ -6,7 +6,7 @@ import texts from './words.json'
 export type Language = 'ar' | 'en'
 export type Words = Record<string, Record<Language, string>>
 
-/** A storage of the browser, or of the page where those are forbidden. */
+/** A storage of the browser, or of the page if that is forbidden. */
 export function storage(name: 'localStorage' | 'sessionStorage'): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   try {
     return globalThis[name]
@@ -39,7 +39,7 @@ export const wordsOf = <Texts extends Words>(texts: Texts) =>
       return typeof value === 'number' ? value.toLocaleString('en') : isolated(value)
     })
 export const t = wordsOf(texts)
-/** Returns a function that gives the text of a code, or the code where a later one has no words here. */
+/** Returns a function that gives the text of a code, or the code itself if it is new and has no text. */
 export const namesOf = (texts: Words) => (code: string) => texts[code]?.[language.value] ?? code
 /** The name of a record of the service in the current language. */
 export const named = (record: { nameAr?: string | null; nameEn?: string | null } | undefined): string =>

@@ -1,4 +1,4 @@
-// Invoices with their payments, and what is given back of them.
+// Invoices with their payments and refunds.
 import { newId, type Schemas } from 'kuwait-property-client'
 import { type Act, api, Button, Choice, Copy, Field, language, money, Money, type Option, say } from '../frame/index.ts'
 import { signal, State, Table, Time, Two, useActs, withProof, word } from '../frame/index.ts'
@@ -10,10 +10,10 @@ const latin = (digits: string) =>
   digits.replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660)).replace('٫', '.').trim()
 const leftOf = ({ state, total, refunded }: Invoice) =>
   state === 'paid' || state === 'partially_refunded' ? (fils(total) - fils(refunded)) / 1000 : 0
-/** Payments that came after the invoice was paid, which are given back by themselves. */
+/** Payments that came after the invoice was paid; each is refunded on its own. */
 const surplusOf = ({ payments }: Invoice) => payments.filter(({ state }) => state === 'surplus')
 
-/** The keys of refunds whose answers have not come: sent again, also by a new dialog, they are done once. */
+/** The keys of refunds without an answer yet: sent again, even by a new dialog, each is made once. */
 const keys = new Map<string, string>()
 
 function refund(invoice: Invoice, reload: () => void): Act {

@@ -1,4 +1,4 @@
-// Finds people by whatever somebody at the telephone says. What was asked stays while one looks at a person; it is
+// Finds people by whatever somebody on the telephone says. The search stays while one looks at a person, but
 // not in the address, which browsers keep.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
@@ -11,7 +11,7 @@ import { t } from './words.ts'
 const [typed, asked, filters] = [signal(''), signal(''), signal<Chosen>({})]
 const query = () => ({ ...filters.value, ...asked.value && { q: asked.value } })
 
-/** The field and the people that fit; `open` says where one leads. */
+/** The search field and its results; `open` gives their addresses. */
 export function PeopleList({ open, children }: { open: (id: string) => string; children?: ComponentChildren }) {
   const text = typed.value.trim()
   const isShort = text !== '' && [...text].length < 3

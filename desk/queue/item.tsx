@@ -11,10 +11,10 @@ import { Differences, ItemView } from './views.tsx'
 import { t } from './words.ts'
 
 const minute = 60_000
-/** What leaves a thing as it is or lets it be seen; for all else a reason or reference is asked. */
+/** Decisions that leave a thing as it is or show it; all others need a reason or reference. */
 const isMild = (decision: Decision) => ['approve', 'restore', 'dismiss'].includes(decision)
 const isMain = (decision: Decision) => isMild(decision) || decision === 'paid_out'
-/** The key of each decision: A lets pass, R takes away, S suspends what could be rejected too. */
+/** The key of each decision: A approves, R removes, S suspends what could also be rejected. */
 const keyOf = (decision: Decision, all: Decision[]) =>
   isMain(decision) ? 'A' : decision === 'suspend' && all.includes('reject') ? 'S' : 'R'
 
@@ -27,7 +27,7 @@ export function ItemPage({ id }: { id: string }) {
     return now
   }, [id])
   useEffect(() => {
-    // Where this fails, another may look at it too, which harms nothing.
+    // If this fails, others may look at it too, which does no harm.
     const again = setInterval(() => claim(id).catch(() => {}), 10 * minute)
     const leave = () => release(id)
     addEventListener('pagehide', leave)
@@ -91,7 +91,7 @@ function Banner({ item, claimedBy }: { item: Item; claimedBy: Item['claimedBy'] 
   </>
 }
 
-/** All of an item that its owner can change, by one name each. */
+/** All fields of an item that its owner can change, by name. */
 function contentOf({ listing, changes, identity }: Item): Record<string, unknown> {
   const papers = identity && { papers: identity.documents.map(({ name }) => name) }
   const other = { favoritesCount: 0, viewsCount: 0, version: 0, priceLabel: '' }

@@ -1,4 +1,4 @@
-// Where a listing lies: its point, the centre of its area and of those around it. No tile is loaded from anywhere.
+// Where a listing lies: its point, and the centres of its area and of those around it. No map tile is loaded.
 import { meta, named, type Schemas } from '../frame/index.ts'
 import { t } from './words.ts'
 

@@ -25,7 +25,7 @@ function Waiting({ query }: { query: URLSearchParams }) {
   const kind = (given.kind ?? '') as Kind | ''
   const stats = useLoad((signal) => api.get('/admin/stats', { signal }), [])
   const { isLoadingMore = false, of, cursor, error, ...now } = queue.value
-  // Until the effect has run the store still has what other filters gave.
+  // Until the effect has run, the store has the items of other filters.
   const state = of === query.toString() ? now.state : 'loading'
   const loading = { state, error, reload: () => load(query.toString(), true) } as Load<unknown>
   const tab = (one: Kind | '', figure?: keyof NonNullable<typeof stats.value>['waiting']) =>
@@ -172,7 +172,7 @@ async function takeBack(one: Lately, decision: Decision, reason?: string) {
   say(t(`did_${decision}`))
 }
 
-/** What was decided in this visit, with the act that the service has to undo it. */
+/** What was decided in this visit, with the decision that undoes it, if any. */
 const DecidedLately = () => lately.value.length > 0 && <section class='below'>
   <h2>{t('decidedLately')}</h2>
   <ul class='list'>

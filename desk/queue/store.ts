@@ -1,4 +1,4 @@
-// What waits, as the list and the pages of its items share it, and the decisions that are held for five seconds.
+// What waits, for the list and the pages of its items, and the decisions that are held for five seconds.
 import { batch, signal } from '@preact/signals'
 import { api, explain, go, type Input, isCode, named, onLeaving, ownAddress, pathWith, place } from '../frame/index.ts'
 import { say, type Schemas, textOf, withProof, word } from '../frame/index.ts'
@@ -40,7 +40,7 @@ async function ask(of: string, cursor?: string) {
   })
 }
 
-/** Loads the queue by the filters of the address; `anew` also where it has them already. */
+/** Loads the queue by the filters of the address; with `anew` even if they are the same. */
 export function load(of: string, anew = false) {
   if (of === queue.value.of && queue.value.state !== 'failed' && !anew) return
   batch(() => {
@@ -70,7 +70,7 @@ export const picturesOf = ({ listing, pictures, report, of }: Item) =>
 export const next = (id: string, by = 1): Item | undefined =>
   items.value[items.value.findIndex((item) => item.id === id) + by]
 
-/** Has the pictures of the next one at hand. Papers are not fetched ahead: to open one stands in the audit trail. */
+/** Fetches the pictures of the next item ahead, but no papers: opening one is recorded in the audit trail. */
 export function prepare(id: string) {
   const at = items.value.findIndex((item) => item.id === id)
   if (at > items.value.length - 8) more()
@@ -157,6 +157,6 @@ export async function seeAnew(item: Item) {
 export const isConflict = (error: unknown) => isCode(error, 'version_conflict', 'documents_changed')
 export const claim = (id: string) => api.post('/admin/moderation/{id}/claim', { path: { id } })
 export const release = (id: string) => {
-  // Where it fails, the claim ends by itself.
+  // If this fails, the claim ends by itself.
   if (!isHeld(id)) api.post('/admin/moderation/{id}/release', { path: { id } }).catch(() => {})
 }

@@ -1,4 +1,4 @@
-// What is shown of each kind of item. All words of strangers are text and nothing else.
+// How each kind of item is shown. Whatever strangers wrote is shown as plain text.
 import { useState } from 'preact/hooks'
 import { Badge, type ComponentChildren, Copy, dayOf, Dialog, Empty, Facts, language, meta } from '../frame/index.ts'
 import { Money, named, number, Picture, type Schemas, Table, Time, word } from '../frame/index.ts'
@@ -28,7 +28,7 @@ export function valueText(field: string, value: unknown): string {
   return text ? String(text) : [label ?? code, ...more].filter(Boolean).join(' ')
 }
 
-/** What is not among the facts, since it has a place of its own or says nothing to a decision. */
+/** Fields left out of the facts: shown elsewhere, or of no use for a decision. */
 const elsewhere = `refNo type kind status statusReason price pricePeriod priceLabel titleAr titleEn descriptionAr
   descriptionEn createdAt publishedAt displayName location media website aboutAr body comment slug allowCall
   allowWhatsapp allowChat reason note part`.split(/\s+/)
@@ -83,7 +83,7 @@ const ListingText = ({ of }: { of: Property }) => <section class='card'>
 </section>
 const isWordsEnd = (text: string, at: number) => /^$|\s/.test(text.charAt(at)) || /^$|\s/.test(text.charAt(at - 1))
 
-/** What differs of two texts: whole words, since Arabic letters join, between what begins and what ends alike. */
+/** Marks what differs in `to`: whole words, since Arabic letters join, between equal beginnings and ends. */
 function Changed({ from, to }: { from: string; to: string }) {
   const most = Math.min(from.length, to.length)
   let start = 0
@@ -99,7 +99,7 @@ function Changed({ from, to }: { from: string; to: string }) {
 type DifferencesProps = {
   title: string; from: Fields; to: Fields; names?: [string, string]; children?: ComponentChildren
 }
-/** Fields that differ, the one beside the other; nothing where none does. */
+/** The fields that differ, side by side; nothing if none does. */
 export function Differences({ title, from, to, names = [t('before'), t('after')], children }: DifferencesProps) {
   const keys = Object.keys(to).filter((key) => key !== 'media' && JSON.stringify(from[key]) !== JSON.stringify(to[key]))
   if (!keys.length && !children) return null

@@ -1,4 +1,4 @@
-// Words of the queue; the names of fields are by their names in the records of the service.
+// Words of the queue. Names of fields have the API's field names as keys.
 import { namesOf, word, wordsOf } from '../frame/index.ts'
 import fieldNames from './fields.json'
 import texts from './words.json'
@@ -6,7 +6,7 @@ import texts from './words.json'
 export const [t, fieldName] = [wordsOf(texts), namesOf(fieldNames)]
 export const fieldKeys = Object.keys(fieldNames)
 
-/** The vocabularies of fields that are not named as theirs. */
+/** The vocabularies of fields that have other names. */
 const vocabularies: Record<string, string> = {
   type: 'listingType', amenities: 'amenity', pricePeriod: 'period', wantedKinds: 'kind', targetType: 'reportTarget',
   rentConditions: 'rentCondition', precision: 'locationPrecision',
