@@ -94,13 +94,13 @@ const withClaims = (claims = `''`) => ` where ${setClaims(claims)}`
 
 const setClaims = (claims: string) => `set_config('request.jwt.claims',${claims},true) is not null`
 
-/** Refuses people in maintenance, before Postgres evaluates the select list. */
+/** Refuses people during maintenance, before Postgres evaluates the select list. */
 const withClaimsIfOpen = (claims = `''`) =>
   ` where case when ${setClaims(claims)} then private.require_open() end`
 
 const inEnglish = ` and set_config('facade.language','en',true) is not null`
 
-/** The database stores proofs as hashes only. A proof that no session has is ignored. */
+/** The database stores proofs as hashes only. A malformed proof is ignored. */
 const withProof = (proof: string | undefined) =>
   proof !== undefined && /^[\w+/=-]{1,100}$/.test(proof)
     ? ` and set_config('facade.proof',${literal(sha256OfShort(proof), 'text')},true) is not null`

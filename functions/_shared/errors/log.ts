@@ -10,7 +10,7 @@ type Request = { ids: { requestId: string; traceId?: string }; traceparent?: str
 const current = new AsyncLocalStorage<Request | undefined>()
 let regionName: string | undefined
 
-/** Sets the region of all lines, which the settings name. */
+/** Sets the region that all lines name. */
 export const runIn = (name: string | undefined) => void (regionName = name)
 
 export const region = (): string | undefined => regionName
@@ -47,9 +47,7 @@ export function inRequest<T>(
   }, () => work(requestId))
 }
 
-/**
- * Binds work to the current request, whose ids its log lines then have, however late it is done.
- */
+/** Binds work to the current request: its log lines have the request's ids, however late it runs. */
 export function forThisRequest<Args extends unknown[], T>(work: (...args: Args) => T) {
   const request = current.getStore()
   return (...args: Args): T => current.run(request, () => work(...args))

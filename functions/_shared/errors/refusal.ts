@@ -2,8 +2,8 @@ import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
 /**
- * `min` and `max` are the numbers of characters that a text that is too short or too long may have, `format` that
- * of a picture.
+ * `min` and `max` are the limits, in characters, of a text that is too short or too long; `format` is that of
+ * a picture.
  */
 export type Field = { path: string; code: string; min?: number; max?: number; format?: string }
 export type Detail = Record<string, unknown> & {

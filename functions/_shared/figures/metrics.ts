@@ -30,7 +30,7 @@ type Figures = {
 
 const token = secret('METRICS_TOKEN')
 
-/** Whether the header Authorization has the token. Without the setting no header has it. */
+/** Whether the header Authorization has the token; false if METRICS_TOKEN is not set. */
 export const mayReadMetrics = (authorization = ''): boolean =>
   token !== undefined &&
   isEqualSecret(/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', token)

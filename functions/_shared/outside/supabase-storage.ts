@@ -62,7 +62,7 @@ export async function copyFile(bucket: Bucket, from: string, to: string) {
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }
 
-/** Moves a file to another bucket under its name, and returns whether it was there to be moved. */
+/** Moves a file to another bucket under the same name, and returns whether that succeeded. */
 export async function moveFile(from: Bucket, to: Bucket, name: string): Promise<boolean> {
   const move = { bucketId: from, sourceKey: name, destinationBucket: to, destinationKey: name }
   return isSuccess(await request('POST', '/object/move', JSON.stringify(move), jsonType))
