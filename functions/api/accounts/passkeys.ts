@@ -16,8 +16,8 @@ export const timeout = 300_000
 const isPage = (origin: string) => /^https?:\/\/(?!\[|[\d.]+(:\d+)?$)/.test(origin)
 
 /**
- * Returns the page that sends the request, with its host without the port, to which a passkey is bound. An app sends no
- * origin, so it signs for the first page.
+ * Returns the origin of the requesting page, and its host without the port, to which a passkey is bound. An
+ * app sends no origin, so it signs for the first page.
  */
 function pageOf(c: ApiContext) {
   const origin = c.req.header('origin') ?? env.corsOrigins.find(isPage) ?? 'http://localhost'
@@ -36,7 +36,7 @@ type Begun = {
   passkeys: { id: string; transports: string[] | null }[]
 }
 
-/** Begins to add a passkey, or to prove by one. */
+/** Begins adding a passkey, or a proof by one. */
 export async function begin(c: ApiContext, adding: boolean) {
   const { rpId } = pageOf(c)
   const challenge = base64url(toBase64(crypto.getRandomValues(new Uint8Array(32))))
@@ -96,7 +96,7 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
     refuseFramed(clientDataJSON)
     const { decodeAttestationObject, isoBase64URL, verifyRegistrationResponse } = await library()
     const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('fmt')
-    // No attestation is requested. To check other formats, addresses in their certificates would be called.
+    // No attestation is requested. Checking other formats would call addresses in their certificates.
     if (format !== 'none' && format !== 'packed') throw new Error('attested')
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {

@@ -18,7 +18,7 @@ function identifierOf({ phone, email }: User): Identifier | undefined {
   if (email) return { kind: 'email', value: email }
 }
 
-/** Awaits work of Auth, which fails for a caller who is being deleted; the failure becomes a 401. */
+/** Awaits a request to Auth. If it fails because the caller is being deleted, the error is a 401. */
 export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -48,7 +48,7 @@ export async function verifyOwnCode(
   return identifier
 }
 
-/** Tells whether the password is right. The session that this opens is discarded at once. */
+/** Tells whether the password opens a session, which is discarded at once. */
 async function opens(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'denied' in tokens) return false

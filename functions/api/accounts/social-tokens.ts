@@ -40,7 +40,7 @@ export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
-  /** Auth compares emails as the provider spells them, so it does not find this one by itself. */
+  /** True if the provider spells the email otherwise, so that Auth does not find it by itself. */
   isRespelt: boolean
   name?: string
   clientId: string
@@ -64,7 +64,7 @@ const rememberedAfter = 300
 
 const isTrue = (value: unknown) => value === true || value === 'true'
 
-// What people type is cleaned, what a provider states is not: only case and a domain in Unicode may differ.
+// A provider's email is not cleaned like a typed one: only case and a domain in Unicode may differ.
 const stated = /^[!-~]+@(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}0-9.-])+$/u
 
 function statedEmail(claim: unknown): string | undefined {

@@ -90,7 +90,7 @@ const textOf = (value: unknown) =>
 const beginsFormula = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 /** Where a spreadsheet that splits at semicolons, tabs or lines would begin a cell with a formula. */
 const beforeFormula = /(?<![;\s"'])[;\s"']+(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g
-// also matches a phone number; a time begins with a digit
+// Also matches phone numbers; times never begin a formula.
 const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/
 
 const guarded = (text: string) =>

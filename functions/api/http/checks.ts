@@ -102,7 +102,7 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
   return undefined
 }
 
-/** Makes a request with an empty body one without a body, whatever its content type is. */
+/** Turns a request with an empty body into one without, whatever its content type is. */
 export const dropEmptyBody: Check = async (c) => {
   if (c.get('body') && await c.req.text()) return undefined
   const { url, method, headers: given } = c.req.raw

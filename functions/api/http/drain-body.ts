@@ -1,7 +1,7 @@
 /**
  * If an answer is ready before the body of its request has been read, Deno's server resets the connection
  * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
- * as the platform's server does. `patience` scales how long it may be quiet. This file reads no setting.
+ * as the platform's server does. `patience` scales how long a pause may be. This file reads no setting.
  */
 export async function handleThenDrain(
   request: Request,
@@ -39,7 +39,7 @@ export async function handleThenDrain(
 
 type Read = () => Promise<Uint8Array | undefined>
 
-/** Reads into its own small buffers, because V8 frees Deno's of 64 KB only at a full collection. */
+/** Reads into its own small buffers, because V8 frees Deno's (64 KB) only at a full collection. */
 function reads(body: ReadableStream<Uint8Array>, size: number): Read {
   const reader = body.getReader({ mode: 'byob' })
   return async () => {

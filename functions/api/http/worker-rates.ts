@@ -66,7 +66,7 @@ export const limitReads = limitTo(env.readRate)
 /** Allows half as many counts of searches, which are counted apart from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
-/** Allows five times as many suggestions, one a letter, counted for each address. */
+/** Allows five times as many suggestions, one per letter, for each address. */
 export const limitSuggestions = limitTo(env.readRate * 5, (c) => c.get('address'))
 
 /** After REFUSAL_RATE refused writes in a minute, refuses all writes until its end; 0 means no limit. */

@@ -1,6 +1,6 @@
-// Limits what uploads take of this worker: two at once per account, and a bounded amount of memory, which is
-// allocated as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client
-// delays only itself.
+// Limits how much of this worker uploads use: two at once per account, and a bounded amount of memory, which
+// is allocated as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow
+// client delays only itself.
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import type { Bytes } from '../../_shared/input/bytes.ts'
 

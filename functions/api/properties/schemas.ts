@@ -176,7 +176,7 @@ const FirstPicture = Media.pick({ url: true, width: true, height: true }).openap
   description: 'The picture that lists show.',
 })
 
-/** A listing as lists show it. Fields that `Property` also has have the same names and meanings there. */
+/** A listing as lists show it. Fields shared with `Property` have the same names and meanings. */
 export const Card = z
   .object({
     id: shape.id,

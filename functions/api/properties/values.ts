@@ -17,7 +17,7 @@ const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 const tidyLine = (text: string) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')
 const tidyText = (text: string) => text.replace(/\r\n/g, '\n').trim()
 
-/** A tidied text in a normal form. Its length and its characters are judged in NFKC, the length in both. */
+/** A tidied text in a normal form. Its length is checked in this form and in NFKC, its characters in NFKC. */
 function tidied(
   form: 'NFC' | 'NFKC',
   tidy: (text: string) => string,

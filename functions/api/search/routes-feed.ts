@@ -13,7 +13,7 @@ const kinds = {
     'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
   ),
 }
-// extend() is not used, because it would describe an item as all of a card, and give `kind` two meanings.
+// extend() is not used, because it would make an item `allOf` a card, and give `kind` two meanings.
 const CardItem = z.object({ ...Card.shape, ...kinds }).openapi('FeedCard', {
   description: 'A listing in a slot of the feed.',
 })
