@@ -15,7 +15,7 @@ type Options = {
 
 // Milliseconds by which a message's event may arrive after that of a later message.
 const patience = 80
-// The most early messages that are kept. Further ones are read from the history.
+// At most this many early messages are kept; others are read from the history.
 const mostEarly = 100
 
 export class MessageFeed {

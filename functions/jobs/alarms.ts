@@ -1,4 +1,4 @@
-// Also sends alarms to ALARM_WEBHOOK, so that somebody is alerted who has no app open.
+// Also sends alarms to ALARM_WEBHOOK, which alerts people who have no app open.
 import { backend } from '../_shared/database/db.ts'
 import { alarm, settleAlarm } from '../_shared/errors/alarms.ts'
 import { fromBase64 } from '../_shared/input/bytes.ts'

@@ -25,7 +25,7 @@ export type Push = {
 /**
  * `dead` means that no device has this token any more, `unknown` that FCM does not find it (the device is
  * removed after three such answers), `dropped` that the push can never be sent, `retry` that it is tried
- * again after at least `wait` seconds, `all` that now every push would fail in this way.
+ * again after at least `wait` seconds, `all` that every push would now fail in this way.
  */
 export type Outcome = {
   outcome: 'sent' | 'dead' | 'unknown' | 'dropped' | 'retry'

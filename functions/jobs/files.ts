@@ -22,10 +22,7 @@ export async function removeUnusedFiles(): Promise<number> {
 
 type Move = { move: number; id: string; name: string; from: Bucket; to: Bucket }
 
-/**
- * Moves the files of what was suspended or restored. Runs may overlap, because a file is in one
- * place only.
- */
+/** Moves the files of suspended or restored content. Runs may overlap, since a file is in one place only. */
 export async function moveSuspendedFiles(): Promise<number> {
   let all = 0
   let attempted: Move[] = []

@@ -131,7 +131,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       ...(once && { 'idempotency-key': once }),
     }, sent)
 
-  /** Returns null if the provider answers that what was queried does not exist. */
+  /** Returns null if the provider answers that there is no such record. */
   async function found<Shape extends z.ZodType>(shape: Shape, path: string, sent: unknown) {
     const answer = await post(path, sent)
     try {

@@ -49,7 +49,7 @@ export const text = (value: unknown): string | null =>
 
 const value = z.union([z.string().max(500), z.number()])
 
-// The parts of which shapes of answers are composed.
+// The parts that make up the shapes of answers.
 export const aText = value.nullish().transform(text)
 export const anId = value.transform(text).pipe(z.string())
 export const anAmount = value.nullish().transform(threeDecimals)

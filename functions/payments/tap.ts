@@ -164,7 +164,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
         ...(after && { starting_after: after }),
       })
       const { charges, has_more } = read(List, successBody(answer))
-      // The list has charges that were not made here too, and these may have no reference.
+      // The list also has charges that were not made here, and these may have no reference.
       const found = charges.find((one) =>
         Listed.safeParse(one).data?.reference.transaction === paymentId
       )

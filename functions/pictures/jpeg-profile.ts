@@ -13,8 +13,8 @@ export type ProfileParts = { count: number; parts: Map<number, Bytes> }
 const isWhole = ({ count, parts }: ProfileParts) => parts.size === count
 
 /**
- * Adds a segment's part of a profile. As in browsers, a wrong part makes it invalid, but none counts once it is
- * complete.
+ * Adds a segment's part of a profile. As in browsers, a wrong part makes the profile invalid, unless it is
+ * already complete.
  */
 export function withPart(content: Bytes, found?: ProfileParts): ProfileParts | undefined {
   if (!startsWith(content, icc) || content.length <= icc.length + 2) return found

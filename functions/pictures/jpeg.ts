@@ -48,7 +48,7 @@ type Found = {
   restarts: boolean
   segments: Bytes[]
   scans: number
-  /** The segments that no scan has used yet, in order; `tables` has the one that set each table. */
+  /** The segments that no scan has used yet, in order; `tables` has the segment of each table. */
   waiting: Tables[]
   tables: Map<number, Tables>
 }
@@ -94,8 +94,8 @@ export function readJpeg(bytes: Bytes): Picture {
 readJpeg.begins = (bytes: Uint8Array) => startsWith(bytes, [0xff, SOI, 0xff])
 
 /**
- * After the pixels, unreadable data counts as the end: Samsung's panoramas have no end marker, other files bytes before
- * it.
+ * After the pixels, unreadable data counts as the end: Samsung's panoramas have no end marker, and in other
+ * files bytes precede it.
  */
 function segmentOrEnd(reader: Reader, found: Found): boolean {
   try {

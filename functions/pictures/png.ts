@@ -1,4 +1,4 @@
-// PNG: copies the chunks that are needed for drawing and those that define colours; of a profile, what colours need.
+// PNG: copies the chunks needed for drawing and those that define colours, with the profile cleaned.
 // The pixels become one chunk that ends where their stream ends, and unreadable data after them counts as the end. An
 // animation becomes its still picture. As in browsers, a wrong checksum matters in the header and the palette; an
 // optional chunk with one is dropped.

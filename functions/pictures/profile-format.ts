@@ -20,7 +20,7 @@ export type Profile = {
 const devices = ['scnr', 'mntr', 'prtr', 'spac']
 const white = [0.9642, 1, 0.82491]
 
-/** Checks the same of the header as browsers do. */
+/** Checks the header as browsers do. */
 export function readProfile(sent: Bytes): Profile {
   const reader = new Reader(sent)
   const end = reader.u32()

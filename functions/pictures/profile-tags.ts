@@ -98,7 +98,7 @@ function gridIn(tag: Bytes, at: number, inputs: number, outputs: number): Bytes 
 
 const xyz = ofType('XYZ ', 20)
 
-/** The tags that are kept of a profile, by name. */
+/** The tags of a profile that are kept, by name. */
 export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
   rXYZ: xyz,
   gXYZ: xyz,

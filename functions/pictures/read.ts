@@ -2,8 +2,8 @@
 // orientation. A file that cannot be parsed up to its pixels is refused. Time and memory depend neither on
 // what a file declares nor on the number of its parts.
 // Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
-// WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures,
-// and browsers never treat content that begins like a picture and is declared as one as a page.
+// WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures, and
+// browsers never treat as a page what begins like a picture and is declared as one.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
