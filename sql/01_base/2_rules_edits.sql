@@ -1,5 +1,5 @@
--- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as the
--- route, through triggers, or is refused with a sentence that says what to do instead
+-- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as through
+-- the API, by triggers, or is refused with a sentence that says what to do instead
 -- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
 -- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
 -- does not set edits.by, as migrations do.

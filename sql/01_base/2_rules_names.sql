@@ -119,7 +119,7 @@ begin
   return private.is_name(name) and private.is_written(name)
     -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
     -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
-    -- like a check mark. A cross says no, and stars of religions say something else.
+    -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
       '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'

@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems: the code that only one kind of field can have if there is '
-  'one, else validation_failed.';
+  'Raises one error for all problems. Its code is the first that only some kinds of field can '
+  'have, else validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
@@ -70,7 +70,7 @@ begin
     path, case when value is null then 'required' else 'invalid' end, by_hand => by_hand);
 end
 $$;
-comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
+comment on function private.refuse_value is 'Refuses a value that is missing or invalid.';
 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable

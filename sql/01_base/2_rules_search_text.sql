@@ -41,8 +41,8 @@ create function private.name_order(name text) returns text
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
   'The key by which names are sorted, in collation C: their plain letters, whose code points are '
-  'in alphabetical order. By the code points of the name itself, and in many collations, آ, أ, إ '
-  'and ا are apart.';
+  'in alphabetical order. The code points of the names themselves, and many collations, would sort '
+  'آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -69,7 +69,7 @@ end
 $$;
 comment on function private.is_query is
   'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
-  'it counts as no query; one of other signs alone matches nothing.';
+  'it counts as no query; a query of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''

@@ -91,8 +91,8 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
-  'flag, family or letter with marks is cut, except a grapheme of more than 40 characters.';
+  'The beginning of a text, at most that many characters. It ends where a grapheme ends, so that '
+  'no flag, family or letter with marks is cut, unless it has more than 40 characters.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -181,7 +181,7 @@ comment on function private.normal_form is 'Normalises a text; nothing else may 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
   language sql immutable parallel safe
-  -- For some locales no-break spaces are no white space.
+  -- In some locales no-break spaces do not count as white space.
   return nullif(btrim(regexp_replace(
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');

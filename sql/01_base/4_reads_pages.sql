@@ -64,7 +64,8 @@ comment on function private.cursor_key is
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
+comment on function private.is_sort is
+  'Whether a sort is known. A leading - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer

@@ -1,4 +1,5 @@
--- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
+-- In for_each, a row that fails is rolled back. Unless a lock conflict was the cause, it raises an
+-- alarm, and the job leaves the row out for an hour (failed_recently).
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql stable set search_path = ''

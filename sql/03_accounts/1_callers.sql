@@ -114,7 +114,7 @@ end
 $$;
 comment on function private.require_open is
   'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each call of a person; calls past the facade reach it in every counted act.';
+  'calls it before each call of a person; for calls that bypass the facade, each counted act does.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''

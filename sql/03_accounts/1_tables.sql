@@ -69,7 +69,8 @@ comment on column public.accounts.status is 'A requested deletion (delete_at) do
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
 comment on column public.accounts.delete_at is
-  'When a deletion is due, even of a locked account. Until a sign-in cancels it nobody sees the account.';
+  'When a requested deletion is due, even of a locked account. Nobody sees the account until a '
+  'sign-in cancels it.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '

@@ -7,8 +7,9 @@ create table private.banned_contacts (
   constraint banned_contacts_are_hashed_or_wait check (num_nonnulls(value, hash) = 1)
 );
 comment on table private.banned_contacts is
-  'Proven phones and emails of banned accounts, with which nobody registers for a year, also when '
-  'the account is gone. Delete a row to allow it again. Cleaned by private.purge_banned_contacts.';
+  'Proven phones and emails of banned accounts, with which nobody can register for a year, even '
+  'once the account is gone. Delete a row to allow it again. Cleaned by '
+  'private.purge_banned_contacts.';
 -- There is no foreign key, because a row outlives its account.
 comment on column private.banned_contacts.account_id is 'The banned account.';
 comment on column private.banned_contacts.value is

@@ -68,7 +68,7 @@ begin
 end
 $$;
 comment on function private.is_in_order is
-  'Whether jobs may act for an identity: it may act itself, and its plan and listings do not stand still.';
+  'Whether jobs may act for an identity: it may act itself, and its plan and listings are running.';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable

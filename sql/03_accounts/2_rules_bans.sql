@@ -11,7 +11,7 @@ as $$
   )
 $$;
 comment on function private.is_banned_contact is
-  'Whether a banned account had this phone or email. hash is that of the functions.';
+  'Whether a banned account had this phone or email. The edge functions make hash.';
 
 create function private.keep_banned_contacts() returns trigger
   language plpgsql security definer set search_path = ''

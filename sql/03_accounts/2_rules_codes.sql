@@ -22,7 +22,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   language sql stable security definer set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
+  -- A registration waits for any code to the phone, so only one of twenty concurrent ones sends one.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes

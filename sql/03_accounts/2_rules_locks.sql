@@ -131,8 +131,8 @@ create function private.lock_sessions(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. An index finds
-  -- a row that was updated at its old place.
+  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. In an index
+  -- scan, an updated row keeps its place.
   perform from auth.sessions where sessions.user_id = lock_sessions.account_id for update;
 end
 $$;

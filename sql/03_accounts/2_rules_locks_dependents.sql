@@ -68,7 +68,8 @@ begin
 end
 $$;
 comment on function private.lock_dependents is
-  'Locks the account and all rows that depend on it; goes means that they will be deleted.';
+  'Locks the account and all rows that depend on it; goes: account and identities are being '
+  'deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql security definer set search_path = ''

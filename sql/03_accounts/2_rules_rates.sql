@@ -65,7 +65,8 @@ begin
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
+comment on function private.uncount_action is
+  'Undoes the count of a repeated act that changed nothing.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql set search_path = ''

@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic. unread of an '
-  'identity is unreadTotal of its conversations, 0 while it may not act.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic. An identity''s '
+  'unread is the unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
   language plpgsql stable set search_path = ''

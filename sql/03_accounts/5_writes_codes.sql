@@ -174,7 +174,7 @@ begin
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
   -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused ones count too, because their owner may type another one's code.
+  -- named one. Old and refused ones count too, as their owner may type the code of another one.
   return (
     select jsonb_build_object(
       'codeId', code.id,

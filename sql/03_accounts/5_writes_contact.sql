@@ -168,7 +168,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
+  'The value to write at Auth, and whether it is written already. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql stable security definer set search_path = ''

@@ -50,7 +50,7 @@ end
 $$;
 comment on function api.update_me is
   'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
-  'picture. 404 not_found for another''s picture.';
+  'picture. 404 not_found for somebody else''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql security definer set search_path = ''

@@ -1,4 +1,4 @@
--- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
+-- Registering by email reserves the email while Auth creates the user; by phone it needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''

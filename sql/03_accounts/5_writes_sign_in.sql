@@ -136,8 +136,9 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, counts as by the same person, and nobody is notified of it.';
+  'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
+  'from the same address and client, this one is taken for the same person''s, and nobody is '
+  'notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql

@@ -99,7 +99,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth would store in full, to the 200 characters that its owner sees.';
+  'Cuts the user agent, which Auth would store in full, to the 200 characters that are shown.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql

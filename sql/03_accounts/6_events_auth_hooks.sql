@@ -23,7 +23,7 @@ begin
   elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
     and not exists (select from public.admins where admins.account_id = account.id)
     and account.email is distinct from private.decoy_email() then
-    -- get_me would refuse it, but only after a requested deletion had been taken back.
+    -- get_me would refuse the caller, but only after a requested deletion had been cancelled.
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then

@@ -8,7 +8,7 @@ begin
   return case
     when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
     -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
-    -- mobile that lacks one.
+    -- mobile number that lacks a digit.
     when national ~ '^[234][0-9]{6}$' then '+9652' || national
     else bare
   end;

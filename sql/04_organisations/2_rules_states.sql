@@ -110,7 +110,7 @@ begin
 end
 $$;
 comment on function private.keep_unverified is
-  'Lets a company or office that is not verified wait for it after a suspension.';
+  'After a suspension, makes a company or office that is not verified wait for verification.';
 
 create trigger identities_abide_by_their_verification
   before update of status on public.identities
@@ -119,7 +119,8 @@ create trigger identities_abide_by_their_verification
   )
   execute function private.keep_unverified();
 comment on trigger identities_abide_by_their_verification on public.identities is
-  'Runs before identities_active_need_a_licence and what locks and tells, which read the status.';
+  'Runs before identities_active_need_a_licence, identities_take_what_follows and '
+  'identities_tell_since_when, which read the status.';
 
 create function private.check_licence() returns trigger
   language plpgsql
@@ -179,8 +180,8 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified. Its
-      -- owner, who takes a closing back, verifies nothing.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified. An
+      -- owner who takes back a closing verifies nothing.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false

@@ -31,8 +31,8 @@ comment on column public.wallet_payouts.identity_id is
   'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
   'back.';
 comment on column public.wallet_payouts.not_before is
-  'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
-  'may still be charged back.';
+  'From when an admin may decide about it: for a banned account, 120 days after its newest '
+  'payment, which may be charged back until then.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);

@@ -20,7 +20,7 @@ comment on column public.refund_documents.serial is 'The number in its year, wit
 comment on column public.refund_documents.number is
   'The number that people see, such as CN-2026-000123.';
 comment on column public.refund_documents.payer_name is 'Replaced when the identity is closed.';
-comment on column public.refund_documents.document is 'Everything else that it says.';
+comment on column public.refund_documents.document is 'Everything else in the document.';
 create index refund_documents_invoice_idx on public.refund_documents (invoice_id);
 alter table public.refund_documents enable row level security;
 revoke all on public.refund_documents from anon, authenticated, service_role;

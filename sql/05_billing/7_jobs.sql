@@ -188,9 +188,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: seven days before a plan ends, notifies its owner, if in order, and issues a renewal''s '
-  'invoice if needed. If a renewal would be worse, it says so instead and stops the renewal; if '
-  'the plan is no longer sold, it does so 30 days before.';
+  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
+  'renewal''s invoice if needed. If a renewal would be worse, it says so instead and stops the '
+  'renewal; if the plan is no longer sold, it does so 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -247,8 +247,8 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans on their last day from the wallet, if that holds enough and the owner is in '
-  'order.';
+  'Job: renews plans on their last day from the wallet, if that holds enough and '
+  'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql set search_path = ''
