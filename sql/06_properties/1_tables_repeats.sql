@@ -6,8 +6,8 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Listings that are suspended or were, as they were then, to recognise them when they are posted '
-  'anew. Cleaned by private.purge_suspensions, and deleted with the account.';
+  'Listings that are or were suspended, as they were then, so that a repeat of them is recognised. '
+  'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
   'The listing; it may be gone, because its row is deleted earlier.';
 comment on column private.suspensions.listing is
@@ -34,7 +34,7 @@ comment on column public.duplicates.property_id is 'The one that was published l
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';
 comment on column public.duplicates.state is
-  'open waits for an admin. in_review: of_id is suspended or was, so property_id waits for review. '
+  'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
   'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
   'suspended were decided and do not come again.';
 create unique index duplicates_pair_key
@@ -48,7 +48,7 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings to compare with others, some more than once, so that no writer waits. '
+  'Listings that a job compares with others, so that no writer waits; one may have several rows. '
   'Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 

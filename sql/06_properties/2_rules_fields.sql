@@ -93,7 +93,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field, all or only those with the use.';
+  'The select list of the fields from first_field to last_field, all or only those with this use.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -186,7 +186,7 @@ begin
       field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
       field.maximum)
     as parsed
-  -- Null clears a field, but not the type; anywhere else it is an absent field.
+  -- Null clears any field but the type; for the type, and inside a value, it counts as absent.
   where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;

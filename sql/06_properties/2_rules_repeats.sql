@@ -92,7 +92,7 @@ create function private.compared_fields(property public.properties) returns json
 
 create function private.repeats_suspended(property public.properties) returns boolean
   language plpgsql
-  security definer -- reads what was suspended of all identities of the account, and writes pairs
+  security definer -- reads suspended listings of all identities of the account, and writes pairs
   set search_path = ''
 as $$
 declare
@@ -131,4 +131,4 @@ end
 $$;
 comment on function private.publish_or_review is
   'Refuses a listing that becomes active and repeats another of its identity, or makes it wait for '
-  'review if it repeats one that is suspended or was.';
+  'review if it repeats one that is or was suspended.';

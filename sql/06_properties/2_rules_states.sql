@@ -1,7 +1,7 @@
 -- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
 --   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
---   expired -> active within 90 days; in the last 7 days of its time an active one is renewed
+--   expired -> active within 90 days; an active one can be renewed in the last 7 days of its time
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -126,8 +126,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause. While an administrator's act stops the owner, the
-    -- end of that act adds it.
+    -- For a paused listing the end of the pause adds all of this. What passes while an
+    -- administrator's act stops the owner is added at the end of that act.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',

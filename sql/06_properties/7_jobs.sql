@@ -40,7 +40,7 @@ as $$
   ))
 $$;
 comment on function private.expire_listings is
-  'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
+  'Job: expires listings whose time is over, except those of owners whom an administrator stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''

@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites; private.count_savings_of does where counted changes.';
+  'Updates property_counters.favorites; private.count_savings_of does so when counted changes.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or own active listing; of another one its id with status unavailable.';
+  'The card of a listed or own active listing; for any other, its id with status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'

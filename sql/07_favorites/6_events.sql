@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function private.on_saver_account is
-  'Counts favorites of an account no more while it may not act.';
+  'Stops counting the favorites of an account while it may not act.';
 
 create trigger accounts_count_their_favorites
   after update of status, suspended_until, delete_at on public.accounts
@@ -64,7 +64,7 @@ begin
 end
 $$;
 comment on function private.on_saver_identity is
-  'Counts favorites of an identity no more while it is not active.';
+  'Stops counting the favorites of an identity while it is not active.';
 
 create trigger identities_count_their_favorites
   after update of status on public.identities

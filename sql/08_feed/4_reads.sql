@@ -1,5 +1,5 @@
 -- Slots are counted over the listings that were listed at the snapshot, so that a page number
--- always means the same slots. A listing that was unlisted since leaves its slot empty.
+-- always means the same slots. A listing that has been unlisted since then leaves its slot empty.
 
 -- Each half of the union is sorted and limited, so that the planner need not sort all rows.
 create function private.published_listings(

@@ -18,12 +18,12 @@ comment on column private.reading_words.field is
   'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
   'beside it counts (other: years and the like, for which there is no filter). times: the number '
   'before it is multiplied by value. count: value is the number that it spells out. rooms, '
-  'bathrooms, floor: how many rooms, which floor; ordinal: which, beside a word for floor. bound: '
-  'how the number after it is meant. measure: what the amount after it is of (m2: the listing; '
+  'bathrooms: how many; floor: which one; ordinal: the same, beside a word for floor. bound: how '
+  'the number after it is meant. measure: what the amount after it measures (m2: the listing; '
   'length: a street or front; other: an income or deposit). negation: what follows is not meant '
-  '(verb: a verb can follow, ما ابي; nor: also an "or", ولا; doubt: also a question, ما عندكم). '
-  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning (maid '
-  'room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  '(verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما عندكم). '
+  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning '
+  '(maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -44,7 +44,7 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, as '
-  'in private.search_filters. words: those left, in the form that searches compare, and as typed. '
-  'ignored: what was left out. strategy: the one that the query asks for, if another is chosen. '
-  'sort: the order, if none is given.';
+  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
+  'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
+  'same as typed. ignored: what was left out. strategy: the one that the query asks for, if '
+  'another is chosen. sort: the order that it asks for, if none is given.';

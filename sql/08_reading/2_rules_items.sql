@@ -6,7 +6,7 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression is tried only where its sign occurs, since Postgres keeps few of them.
+  -- Each regular expression is tried only where its sign occurs: Postgres keeps few of them compiled.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -66,7 +66,7 @@ begin
     marked := private.reading_signs(marked);
   end if;
   if strpos(marked, 'لفي') > 0 then
-    -- Without its ال الفين would be فين, which asks where; ƚ tells them apart.
+    -- Without ال, الفين (2,000) would be فين (where); ƚ tells them apart.
     marked := regexp_replace(
       marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
@@ -82,7 +82,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, ق5 if ق is one, من300; in three ب300الف and شقة3غرف.
+  -- 400م is split in two if م is a unit, like ق5 and من300; ب300الف and شقة3غرف in three.
   for n in reverse cardinality(plain) .. 1 loop
     if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
       plain := plain[:n - 1] || plain[n + 1:];

@@ -70,5 +70,5 @@ end
 $$;
 comment on function private.reading_negations is
   'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
-  'joins to it. That becomes not kind, not area or not governorate, furnishing the other codes, and '
-  'anything else unclear.';
+  'joins to it. A kind, area or governorate becomes not kind, not area or not governorate, '
+  'furnished gets the other codes, and anything else becomes unclear.';

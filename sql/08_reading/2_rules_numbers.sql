@@ -59,7 +59,7 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  -- It could change the multiplier, as in كم الف.
+  -- A word before a multiplier could change it, as in كم الف.
   apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.reading_letters is
-  'Makes numbers below 1,000 that are spelled out one item each: N, u below 10, E in English. '
-  'letters: those of all items; W and 0 are a number in words or figures with what it counts.';
+  'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
+  'those of all items; W and 0 are a number in words or figures with what it counts.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -104,11 +104,11 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, and a fraction of them, thousands or hundreds (which are thousands too).
+    -- Millions, with a fraction of one, thousands, or hundreds (which mean thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, with a fraction of one or a smaller number; الف ومية متر is a size.
+    -- Thousands, with a fraction of one or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');

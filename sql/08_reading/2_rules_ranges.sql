@@ -1,4 +1,4 @@
--- The unit decides what an amount measures; the words before and behind it decide whether it is a
+-- The unit decides what an amount measures; the words before and after it decide whether it is a
 -- minimum or a maximum.
 
 create function private.with_end(amount private.amount, other private.amount)
@@ -159,8 +159,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number is the amount that was said, of two the '
-  'smaller; last: the index of its last item.';
+  'The range that begins at index, or null. range.number is the amount that was said, the smaller '
+  'of two; last: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]

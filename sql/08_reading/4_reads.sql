@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined, but of other values the '
+  'Adds a filter. If the query names it twice, lists of codes are joined; of any other value the '
   'first is used and the second ignored.';
 
 create function private.with_names(
@@ -300,7 +300,7 @@ begin
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
     '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
-    -- Where no kind is named, دور ارضي is a floor, too.
+    -- If no kind is named, دور ارضي (ground floor) also means the kind floor.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
   end loop;
@@ -308,4 +308,5 @@ begin
 end
 $$;
 comment on function private.read_query is
-  'The reading of q; strategy is null for the map. Words of order are ignored beside a given sort.';
+  'The reading of q; strategy is null for the map. Words for a sort order are ignored if sort is '
+  'given.';

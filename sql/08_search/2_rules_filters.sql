@@ -35,8 +35,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
-  'text asks for that listings may say in their text too (private.said_terms).';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what q '
+  'asks for that a listing may also say in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -79,7 +79,7 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The number just before it. A far smaller one would be too small for double precision.
+    -- The number just before it. One far below 1 would leave the range of double precision.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
@@ -249,7 +249,7 @@ begin
       when 'box' then
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
-      when 'circle' then -- the haversine formula needs no column that the index of cells has not
+      when 'circle' then -- the haversine formula needs only columns of the index of cells
         'search_documents.has_pin and '
         'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
         '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '

@@ -52,7 +52,7 @@ begin
     cross join lateral generate_series(west, west
       + private.search_cell(rectangle[4], rectangle[3])
       - private.search_cell(rectangle[4], rectangle[1])) as cell
-    -- The corners of the rectangle may be outside the circle; one in a hundred is for the curve.
+    -- The corners of the rectangle may be outside the circle. 1 % is added for the earth's curvature.
     where near is null or power(111.2 * (near[1]
         - least(greatest(near[1], cell / 32768 / 50.0), cell / 32768 / 50.0 + 0.02)), 2)
       + power(111.2 * cosd(near[1]) * (near[2]

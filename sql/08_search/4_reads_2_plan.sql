@@ -29,13 +29,14 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
-  '$1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. conditions: all '
-  'on a listing; beside_words: all but those on its words. key: the expression that is sorted by; '
-  'after: the condition that a listing comes after the given one. compared: the leading columns of '
-  'an index, each with its values in choices; ranges: how many combinations of these there are; '
-  'is_indexed: whether their indexes can answer all conditions. found_by: an indexable condition '
-  'that every match meets; rest: those that remove what else it finds, expected to_gather in all.';
+  'How a search finds the first listings after a given one, maybe among given ids. In its SQL '
+  'texts $1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. '
+  'conditions: all on a listing; beside_words: all but those on its words. key: the expression '
+  'that is sorted by; after: the condition that a listing comes after the given one. compared: the '
+  'leading columns of an index, each with its values in choices; ranges: how many combinations of '
+  'these there are; is_indexed: whether their indexes can answer all conditions. found_by: an '
+  'indexable condition that every match meets; to_gather: how many listings it is expected to '
+  'find; rest: the conditions that then still have to be checked.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text

@@ -153,7 +153,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- Listings without any of the words all lack the same, so fewer are needed.
+        -- What step 1 adds has none of the words, so its order is final: 30 are enough, besides up to
+        -- 4 that were found before.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -172,5 +173,5 @@ end
 $$;
 comment on function private.similar_listings is
   'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Each step reads '
-  'the first 200.';
+  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Step 1 reads the '
+  'first 34, every other the first 200.';

@@ -140,7 +140,7 @@ end
 $$;
 comment on function private.search is
   'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones follow; '
-  'similar says from which index on what is let go or widened.';
+  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones '
+  'follow; similar says from which index on which filters are let go or widened.';
 
 grant execute on function private.search to anon, authenticated;

@@ -42,7 +42,7 @@ begin
         else $sql$jsonb_build_object('value', counted.value)$sql$ end,
       case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
       format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
-      case rule.compared when 'bedrooms' -- so many or more
+      case rule.compared when 'bedrooms' -- this many or more
         then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
         else 'sum(listings)' end), ', ')
   into columns, names, facets
@@ -81,7 +81,7 @@ declare
   facet_query record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the time of the statement is over, and no later limit would end it
+  is_late boolean := false; -- the statement has timed out once, and nothing would end it again
   part record;
   counts jsonb;
 begin
