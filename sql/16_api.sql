@@ -51,7 +51,7 @@ declare
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
   -- This says whether there is a listing that its caller may not see.
   of_hidden constant text[] := '{property_exists}';
-  -- These lock or count for an account that may be locked or gone, or say why it, or nobody, may act.
+  -- These lock or count for an account that may be locked or gone, or say why it may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';

@@ -101,7 +101,7 @@ comment on table private.upload_sessions is
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 comment on column private.upload_sessions.expires_at is
-  'Seven days after its last upload, 14 after its first at most.';
+  'Seven days after its last upload, at most 14 after its first.';
 comment on column private.upload_sessions.ended is
   'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
   'further uploads to it are refused and do not become a listing without the earlier pictures.';
@@ -164,7 +164,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files without a row, over an hour old, the current scan was the first to find.';
+  'How many files over an hour old the current scan was the first to find without a row.';
 comment on column private.media_scans.last_files_without_row is
   'The result of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is

@@ -41,7 +41,7 @@ end
 $$;
 comment on function private.use_picture is
   'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
-  'for one that a message has already.';
+  'for one that a message already uses.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql set search_path = ''

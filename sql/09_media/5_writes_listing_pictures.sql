@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores a change that shows more for '
+  'Changes the pictures. For a moderated listing only removals apply at once; the rest waits for '
   'approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void

@@ -1,4 +1,4 @@
--- The files of what an administrator suspended move to a private bucket, and back. This is only
+-- The files of whatever an administrator suspends move to a private bucket, and back. This is only
 -- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger

@@ -153,7 +153,7 @@ begin
             and not exists (
               select from public.reports
               where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
-                -- Anyone with its URL could see the picture of a hidden message.
+                -- After an upheld report a message's picture is removed: its URL is public.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
           order by media.removal_due_at, media.discarded_at
@@ -206,7 +206,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First the rows follow files that were moved while the job ended in between.
+    -- First the rows follow files that were moved by a job that ended before it wrote this down.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media

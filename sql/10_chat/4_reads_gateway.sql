@@ -1,4 +1,4 @@
--- The chat gateway (functions/chat) calls these. They return nothing that is not in the lists of
+-- The chat gateway (functions/chat) calls these. All that they return is also in the lists of
 -- conversations and messages.
 
 create function api.open_socket() returns json

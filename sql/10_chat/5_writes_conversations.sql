@@ -60,7 +60,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Adds a conversation that the other side opened to the list of the side that asks for it.';
+  'Lists a conversation, which the other side opened, for the side that asks for it.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean

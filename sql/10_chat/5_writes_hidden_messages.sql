@@ -44,8 +44,9 @@ begin
 end
 $$;
 comment on function private.set_message_hidden is
-  'Hides a message or shows it again, which changes the conversation for both sides, and the unread '
-  'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
+  'Hides a message or shows it again, which changes the conversation for both sides, and the '
+  'unread count of a side that has not read it. Returns false if it is so already, or was hidden '
+  'too long ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql

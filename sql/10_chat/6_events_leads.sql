@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Creates a lead when somebody is the first to write about another''s listing.';
+  'Creates a lead when somebody is the first to write about somebody else''s listing.';
 
 create trigger messages_make_leads
   after insert on public.messages

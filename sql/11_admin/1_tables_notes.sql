@@ -10,9 +10,9 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'What administrators note for each other about a person, a listing or a case. A note goes with what '
-  'it is about: a closed identity, a listing or pair that is gone, a report or payout that is '
-  'emptied. Deleted with the account.';
+  'What administrators note for each other about a person, a listing or a case. A note is deleted '
+  'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
+  'Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';
 comment on column public.notes.by_id is 'The administrator who wrote it.';
 create index notes_account_idx on public.notes (account_id, created_at, id);

@@ -29,7 +29,8 @@ comment on table public.reports is
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
+  'What was reported, as private.reported_content saw it then. Its pictures stay until it is '
+  'emptied, a message''s only until the report is upheld.';
 comment on column public.reports.content_hash is
   'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
   'refused.';

@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Adds an entry. Called before the change, so that audit_change does not record it a second time, '
-  'and nobody who is no admin makes it.';
+  'Adds an entry, but refuses people who are not admins. Called before the change, so that '
+  'audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql security definer set search_path = ''

@@ -30,7 +30,7 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use the indexes on those that wait.
+-- Without a search_path this function is inlined, so queries can use identities_await_verification_*.
 create function private.awaits_verification(identity public.identities) returns boolean
   language sql immutable parallel safe
   return (

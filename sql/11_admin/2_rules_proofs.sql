@@ -1,7 +1,7 @@
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
--- (of a banned account, too) or write off, and to add or remove a passkey. An administrator with a
--- passkey can prove by nothing else, because a passkey does not work on a copied page. Only the
--- facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
+-- write off, change a plan or setting, export people's data, and add or remove a passkey. One with a
+-- passkey can prove by nothing else, because it does not work on a copied page. Only the facade
+-- passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable

@@ -65,7 +65,7 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see, or owns. A person whom the caller has talked to, and a '
+  'Refuses what the caller owns or cannot see. A person whom the caller has talked to, and a '
   'listing that the caller asked or talked about, can be reported even when gone. Returns the '
   'identity that it belongs to, and the conversation of a message.';
 
@@ -184,7 +184,7 @@ end
 $$;
 comment on function private.on_report_decided is
   'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
-  'deleted account, which only the decision still needed.';
+  'deleted account, whose copy was kept only for the decision.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports

@@ -6,7 +6,8 @@ as $$
   select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
   from public.organisations where organisations.identity_id = identity.id
 $$;
-comment on function private.licence_sought is 'The licence that it has, or has sent to be verified.';
+comment on function private.licence_sought is
+  'The licence that it has sent to be verified, else the one that it has.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable

@@ -23,8 +23,9 @@ begin
 end
 $$;
 comment on function private.claim_moderation is
-  'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
-  'who does, what was last decided about it, and the item as it stands. 403 admin_only, 404 not_found.';
+  'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
+  'Returns who has, what was last decided about it, and the item as it stands. 403 admin_only, 404 '
+  'not_found.';
 
 create function private.release_moderation(id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -37,6 +38,6 @@ begin
 end
 $$;
 comment on function private.release_moderation is
-  'Api: For admins: the caller looks at the item no longer. 403 admin_only.';
+  'Api: For admins: ends the caller''s claim of an item. 403 admin_only.';
 
 grant execute on function private.claim_moderation, private.release_moderation to authenticated;

@@ -18,7 +18,7 @@ begin
   where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
     and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
   if exports > 3 and list <> 'payment_events' then
-    -- The day makes the alarm unique, because nothing settles that of another day.
+    -- The day makes the alarm unique, because nothing settles the one of an earlier day.
     perform private.raise_alarm('people_exported',
       concat_ws(' ', admin_id, (now() at time zone 'Asia/Kuwait')::date),
       jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));

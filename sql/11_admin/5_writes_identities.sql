@@ -120,9 +120,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after which '
-  'one that is not verified waits for it. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after '
+  'which an unverified one waits for verification. 403 admin_only, 404 identity_not_found, 409 '
+  'admin_self, status_transition_invalid, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;

@@ -13,7 +13,7 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note goes when its row ends. So the row must not have ended, and does not end meanwhile.
+  -- A note is deleted when its row ends, so the row must still exist, and this lock keeps it.
   case kind
     when 'identity' then
       perform from public.identities
@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Locks and returns the account that a note is about, and locks the row, so that what deletes '
-  'their notes waits.';
+  'Locks and returns the account that a note is about, and locks the row, so that whatever deletes '
+  'their notes has to wait.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''

@@ -158,8 +158,8 @@ begin
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes one of the caller''s passkeys, and ends what passkeys have proven in '
-  'the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys, and ends proofs made with passkeys '
+  'in the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -186,7 +186,7 @@ begin
 end
 $$;
 comment on function private.remove_passkeys is
-  'Removes all passkeys of an account, for a row of admin_acts, and ends what they have proven.';
+  'Removes all passkeys of an account, for a row of admin_acts, and ends proofs made with them.';
 
 grant execute on function
   private.begin_passkey, private.take_passkey_challenge, private.add_passkey,

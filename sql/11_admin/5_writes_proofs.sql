@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function private.require_admin_without_passkey is
-  'Facade: before a password or code is looked at: 403 admin_only, passkey_required.';
+  'Facade: called before a password or code is checked. 403 admin_only, passkey_required.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean,
@@ -63,8 +63,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- A counting passkey must be above its stored counter, which may have grown since the facade
-    -- read it; any other stays at 0.
+    -- The counter of a passkey that counts must exceed the stored one, which may have grown since
+    -- the facade read it; any other stays at 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id

@@ -111,12 +111,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; of one that was verified before, what it wants to '
-  'change (pending_changes). claims lists others with the same licence, its '
-  'holder first; only one can be active. decisions lists what was decided about the same account or '
-  'licence, the newest first. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no and this version, which changes with the page and the '
-  'papers (admin_documents); without papers it may be left out.';
+  'Companies and offices to verify, oldest first; pending_changes is what one that was verified '
+  'before wants to change. claims lists others with the same licence, its holder first; only one '
+  'can be active. decisions lists what was decided about the same account or licence, the newest '
+  'first. Add a row to admin_acts with act verify_identity or reject_identity, target id or '
+  'licence_no and this version, which changes with the page and the papers (admin_documents); '
+  'without papers it may be left out.';
 
 create view public.admin_documents with (security_invoker = true) as
   select

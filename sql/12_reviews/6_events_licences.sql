@@ -77,8 +77,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves the reviews of a closed identity once a verified one of its account has the licence, '
-  'whichever comes first.';
+  'Moves reviews once their identity is closed and a verified one of its account has its licence, '
+  'in either order.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities

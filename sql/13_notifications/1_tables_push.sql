@@ -40,11 +40,11 @@ comment on column private.push_outbox.author_id is
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
-  'row itself, and so nothing that is never sent.';
+  'row itself; a push that is dropped counts no more.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages to identity_id it announces, or all whose messages it '
-  'counts. If none is unread, it is not sent.';
+  'The conversation whose unread messages to identity_id it announces, or all conversations whose '
+  'messages it counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '
@@ -55,7 +55,7 @@ comment on column private.push_outbox.title is
   'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.details is
-  'What its text was made of, by which one about a listing is judged again when it is sent.';
+  'The values of its text. A push about a listing is checked against them again before it is sent.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';

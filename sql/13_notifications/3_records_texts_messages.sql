@@ -85,5 +85,5 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'The unread messages of a conversation for its notification: their number and the last one that '
-  'is shown, whose seq is last_seq. Both are null if nothing is unread.';
+  'The texts of a conversation''s notification (how many messages are unread, and the last one '
+  'that is shown) and that one''s seq; both are null if nothing is unread.';

@@ -52,7 +52,8 @@ end
 $$;
 comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. A delete locks the devices before it.';
+  'get an event, the others are asked to correct the badge. Whoever deletes notifications locks '
+  'the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''

@@ -222,8 +222,9 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be notified of unread messages: it may be read, is '
-  'neither archived, muted nor blocked, and its notification, if messages make any, was not read.';
+  'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
+  'it is neither archived, muted nor blocked, and its notification, if messages make any, was not '
+  'read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -318,8 +319,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed to these devices themselves. The caller has locked the account''s row of pushes_strangers.';
+  'Queues at most one push an hour, with the number of messages from strangers that got no push of '
+  'their own on these devices. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -451,7 +452,7 @@ create function private.apply_push_preferences(account_id uuid) returns void
 as $$
 begin
   -- Pushes that are being sent, claimed or written are left alone; before their next try
-  -- private.claim_pushes looks at the preferences of then.
+  -- private.claim_pushes applies the preferences that hold by then.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null

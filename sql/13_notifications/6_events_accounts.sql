@@ -153,8 +153,8 @@ begin
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity; a job tells who had not read '
-  'them.';
+  'Deletes the notifications and pushes that quote the closed identity; a job tells the accounts '
+  'that had not read them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities

@@ -184,8 +184,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
-  'is.';
+  'Rewrites the unread notification of a conversation for what is unread now, or deletes it if '
+  'nothing is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -210,8 +210,8 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Takes a hidden message out of the notification about what is unread, or counts one that is shown '
-  'again, and removes its words from those that were read.';
+  'Updates the notification of what is unread when a message is hidden or shown again, and removes '
+  'a hidden one''s words from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages

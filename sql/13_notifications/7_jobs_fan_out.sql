@@ -120,8 +120,8 @@ begin
 end
 $$;
 comment on function private.announce_withdrawals is
-  'Job: tells the devices of an account that unread notifications went with a closed identity; '
-  'returns 0 when all are told.';
+  'Job: tells the devices of an account that unread notifications were deleted with a closed '
+  'identity; returns 0 when all are told.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -227,8 +227,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated, if the same was notified within a day, '
-  'or if a fall within a day is told three times or is not 5 percent below the price last told.';
+  'The values for the texts; null if the event is outdated, if the same state was notified within '
+  'a day, or if three falls were, or if this one is not 5 percent below the last of them.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql

@@ -143,8 +143,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether what a push says of a listing is still so: its price, that it is or is not offered, that '
-  'it expires. What quotes a title that may no longer be shown holds no more.';
+  'Whether what a push says of a listing is still true: its price, that it is or is not offered, '
+  'that it expires. It no longer is if the push quotes a title that may not be shown any more.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -215,7 +215,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked, or what it says of a listing is no longer so.
+    -- It was read since drop_pushes looked, or what it says of a listing is no longer true.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -295,8 +295,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent as soon as FCM accepts it. If it
-    -- counts messages, it also counts those of the failed one and takes its place.
+    -- A newer text was queued meanwhile and is sent as soon as FCM accepts it. If it counts
+    -- messages, it also counts those of the failed one and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -353,7 +353,7 @@ $$;
 comment on function private.finish_push is
   'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
   'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
-  'seconds, that of a newer text after the held seconds that FCM asked for.';
+  'seconds; a newer text is tried after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

@@ -1,4 +1,4 @@
--- The export has everything with an owner as its screens show it; test/privacy/export.test.ts says
+-- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts says
 -- what is left out, and why. About others it has only ids, names and what they wrote to or about
 -- the account.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).

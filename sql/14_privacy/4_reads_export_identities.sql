@@ -264,7 +264,7 @@ begin
       select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
       where featured_credits.identity_id = identity.id
     ),
-    -- A report of a message would name its reporter; the message is in its conversation.
+    -- A report of a message would reveal its reporter; the message is in its conversation.
     'reported', (
       select coalesce(json_agg(json_build_object(
         'targetType', reports.target_type,

@@ -117,7 +117,7 @@ begin
 end
 $$;
 comment on function api.cancel_closing is
-  'Takes the closing of one of the caller''s companies or offices back within its 14 days. 404 '
+  'Takes back the closing of one of the caller''s companies or offices within its 14 days. 404 '
   'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;

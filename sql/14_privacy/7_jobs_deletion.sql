@@ -229,8 +229,8 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts whose email another account proved and that have had no '
-  'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
+  'Job: requests the deletion of accounts that lost their email to one that proved it, and have '
+  'had no email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,

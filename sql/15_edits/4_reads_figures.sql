@@ -49,7 +49,7 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may hold many of these, so the limit is before they are left out.
+      -- Reports may keep many of these, so the limit is applied before they are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -100,7 +100,8 @@ as $$
   select 'wallet_payout', count(*), min(wallet_payouts.created_at) from public.wallet_payouts
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
-comment on function private.moderation_queues is 'The kinds of GET /admin/moderation that wait.';
+comment on function private.moderation_queues is
+  'How many items of each kind of GET /admin/moderation wait, and since when.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
