@@ -271,7 +271,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- To within about 500 m, which is enough for a circle of 3 km. No roads.
+-- Accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
 insert into private.landmarks (id, name_ar, name_en, lat, lng) values
   ('avenues', 'الأفنيوز', 'The Avenues', 29.303, 47.935),
   ('360-mall', 'مول 360', '360 Mall', 29.268, 47.993),

@@ -479,8 +479,8 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
--- Some are as careless as real ones: floors that only the text numbers, kinds chosen wrongly, and texts that
--- name what they are not.
+-- Some are as careless as real ones: floors that only the text states, wrong kinds, and texts that name what
+-- they are not.
 update demo_words
 set title_ar = regexp_replace(title_ar, '\mدور', 'دور ' || said.floor),
     description_ar = regexp_replace(description_ar, '\mدور', 'دور ' || said.floor)

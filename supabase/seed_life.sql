@@ -45,7 +45,7 @@ where identities.status = 'active' and exists (
   where properties.owner_identity_id = identities.id and properties.listed
 );
 
--- Every person asks about one listing, demo accounts about six; all of theirs are asked about.
+-- Every person asks about one listing, demo accounts about six. Somebody asks about each of theirs.
 create temporary table demo_talks on commit drop as
 select
   row_number() over (order by md5(asker.identity_id || '' || properties.id))::integer as number,
