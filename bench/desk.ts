@@ -1,7 +1,7 @@
 /**
- * Measures the administrators' desk in Chromium among 5,000 waiting items: how long the queue takes to open, and
- * a decision to show the next item. Beside it stands a plain page with the same rows in an HTML table, which
- * decides and then loads its list anew.
+ * Measures the administrators' desk in Chromium among 5,000 waiting items: the time until the queue is shown,
+ * and from a decision to the next item. It is compared with a plain page that has the same rows in an HTML
+ * table and loads its list again after each decision.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,14 +22,14 @@ export type DeskTimes = Record<'desk' | 'plain', { opens: Times; decides: Times 
   waiting: number
 }
 
-/** The number of the demo's items that wait is brought up to this. */
+/** Adds waiting items to the demo data until there are `count`, and returns how many there are. */
 export async function enlarge(databaseUrl: string, count: number): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     await client.query(`set edits.by = 'bench'; set statement_timeout = 0`)
-    // Triggers would review and announce each; what waits has nothing that they would have written. Jobs wait
-    // until all is there.
+    // The triggers are off, because they would review and announce each item, which needs nothing that they
+    // write. Jobs that write to the table wait until the commit.
     await client.query('begin; alter table public.properties disable trigger user')
     await client.query(changes, [Math.floor(count * 0.35)])
     await client.query(reports, [Math.floor(count * 0.1)])
@@ -48,7 +48,8 @@ const counted = `select
   (select count(*) from public.identities where private.awaits_verification(identities)) +
   (select count(*) from public.reports where status = 'open')::integer as waiting`
 
-// Listings of the demo have pictures; each wants another price and title. A title of its own tells the next item.
+// Listings of the demo, which have pictures, get a waiting change of price and title. Each title is unique,
+// so that it tells the next item.
 const changes = `
   update public.properties set title_ar = left(title_ar, 100) || ' ' || ref_no,
     pending_changes = jsonb_build_object(
@@ -93,7 +94,7 @@ const copies = `
     limit $1
   ) as copied`
 
-/** Serves files that are there later, at an origin of its own. */
+/** Serves these files at an origin of its own; files may be added later. */
 async function serveFiles(files: Files) {
   const server = createServer(({ url = '/' }, response) => {
     const { status, contentType, body } = answerOf(files, url)
@@ -147,7 +148,7 @@ export async function benchDesk(say: (line: string) => void): Promise<DeskTimes>
   }
 }
 
-/** As the demo's administrator. */
+/** Signs in as the demo's administrator. */
 async function signIn(page: Page) {
   await page.locator('[autocomplete=username]').fill('admin@example.com')
   await page.locator('[type=password]').fill('Diwaniya-2026')
@@ -165,7 +166,7 @@ async function timesOf(rounds: number, measure: () => Promise<number>): Promise<
   return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), worst: sorted.at(-1)! }
 }
 
-/** Runs in every page: says when something is first there, and when its text has become another. */
+/** Runs in every page. Reports when an element first appears, and when its text changes. */
 function watch() {
   const untilPainted = () =>
     new Promise<number>((done) =>
@@ -184,9 +185,9 @@ function watch() {
     })
   const first = (selector: string) => document.querySelector(selector)
   Object.assign(globalThis, {
-    /** Milliseconds from the beginning of the navigation. */
+    /** Resolves to the milliseconds from the beginning of the navigation. */
     shows: (selector: string) => until(() => first(selector) !== null),
-    /** Begins to look; `changed` is milliseconds from the next key or click. */
+    /** Begins to watch; `changed` resolves to the milliseconds from the next key or click. */
     watchFor: (selector: string) => {
       const before = first(selector)?.textContent
       let began = 0
@@ -221,7 +222,7 @@ async function openingOf(page: Page, url: string, selector: string): Promise<num
 }
 
 async function change(page: Page, selector: string, act: () => Promise<void>) {
-  // Keys are bound when what was shown has been painted, which is no person's concern.
+  // The desk binds its keys after painting. People do not press one so soon, so this waits for it.
   await page.evaluate(async (selector) => {
     for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
     const { watchFor } = globalThis as unknown as Watching

@@ -1,5 +1,5 @@
 /**
- * Measures the cost of the layer: each route over HTTP, its database function alone, and the plain
+ * Measures what the facade costs: each route over HTTP, its database function alone, and the plain
  * statement on the same tables. They run in turns on the same database, so that conditions are the same.
  */
 import pg from 'pg'
@@ -85,7 +85,7 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** Returns a table: requests per second, the share of the plain statement's, and Postgres' time for each. */
+/** Returns a table of requests per second, also as a share of the plain statement's, and Postgres' time. */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

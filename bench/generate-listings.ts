@@ -226,8 +226,8 @@ select
     (array['السعر قابل للتفاوض', 'للجادين فقط', 'بدون وسيط', 'التواصل عبر الواتساب', 'المعاينة بموعد',
       'الصور حقيقية من العقار'])[1 + (drawn.chance * 5)::integer],
     (
-      -- Twenty words of forty thousand, a few in many listings, and one that only twelve have: the more
-      -- is written, the more different words there are.
+      -- Twenty words of forty thousand, of which many listings have a few, and one word that only twelve
+      -- listings have, so that the number of different words grows with the listings.
       select string_agg(
         ${beginnings}[1 + word % 20] ||
         (array['ار', 'يم', 'ود', 'ين', 'اس', 'وك', 'ات', 'يل', 'ون', 'اف', 'يب', 'وت', 'ال', 'ير',

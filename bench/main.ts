@@ -1,9 +1,9 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media, webhooks and desk, or only the named ones. It
- * compares the layer with plain statements in the same run, measures searches at two numbers of listings,
- * hostile texts, chat, uploads beside the disk, and the desk in a browser beside a plain table, prints tables
- * and ends with one line of JSON.
+ * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media, webhooks and desk, or those named.
+ * In one run it compares the facade with plain statements, uploads with the disk and the desk with a plain
+ * table, and measures searches at two numbers of listings, hostile texts and chat. It prints tables and ends
+ * with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** A page without a framework, which a measurement of the desk stands beside: the queue as an HTML table. */
+/** The queue as an HTML table, on a page without a framework, with which the desk is compared. */
 export const plainList = (api: string) =>
   `<!doctype html><meta charset="utf-8"><title>plain</title>
 <table></table>
