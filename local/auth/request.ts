@@ -71,7 +71,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
 }
 
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // As on the platform, whose gateway replaces the API key with a token that has the key's role.
+  // The platform's gateway replaces an API key with a token of the key's role, so that role is used here.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)

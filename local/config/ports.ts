@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net'
 
-// Below the range of outgoing connections, one of which could take a port first.
+// These ports are below those of outgoing connections, one of which could take a port first.
 const [first, last] = [10_000, 32_000]
 const size = 16
 
 /**
- * Finds free ports in a row, 15 at most; returns the lowest. This process listens on the last port of their block
- * until it ends, so that no other one that chooses here takes them.
+ * Finds up to 15 free ports in a row and returns the lowest. This process listens on the last port of their
+ * block until it ends, so that no other process that calls this gets the same block.
  */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {

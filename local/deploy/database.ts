@@ -182,7 +182,7 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
-/** Returns with which versions of its collation the indexes were made and Postgres sorts, if these differ. */
+/** Reports if the indexes were made with another version of the collation than Postgres has now. */
 export async function collationChange(client: pg.Client): Promise<string | undefined> {
   const { rows: [{ was, now }] } = await client.query<{ was: string | null; now: string | null }>(
     `select datcollversion as was, pg_database_collation_actual_version(oid) as now

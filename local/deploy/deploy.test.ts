@@ -49,7 +49,7 @@ async function failing(method: string, path: string, work: () => Promise<void>) 
   await work().finally(() => (platform.fails = () => undefined))
 }
 
-/** Makes a deployment fail at the settings, before the CLI, which takes the most time, has done its work. */
+/** Makes a deployment fail as soon as the CLI reads the settings, which saves its further, slow work. */
 const untilSettings = (work: () => Promise<void>) => failing('GET', '/postgrest', work)
 
 const query = async (sql: string, url = server.adminUrl) => {
@@ -249,7 +249,7 @@ describe('a project', { shuffle: false }, () => {
     })
 
     test('continues where it stopped, and repeats nothing that is done', async () => {
-      // A project that had replicas has this.
+      // A project that once had replicas still has this job.
       await query(
         "select cron.schedule('beat', '2 seconds', 'select private.beat()')",
       )

@@ -204,7 +204,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measures at every URL that clients use. If these differ, callers at one could forge their address. */
+/** Measures at every URL of clients; if the hops differ, callers at one of them could forge their address. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []

@@ -1,4 +1,4 @@
-/** Limits of events per second on average, connections, channels, and the size of a message. */
+/** Limits: averages per second, the number of connections and channels, and the size of a message. */
 export type Limits = {
   eventsPerSecond: number
   joinsPerSecond: number

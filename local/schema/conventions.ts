@@ -107,7 +107,7 @@ export const conventions: Convention[] = [
         and not (calls.provolatile = 's' and name in ${calmEnough})
         and not (schema = 'pg_catalog' and name in ${textOfSettings})
       group by calls.oid, calls.provolatile, schema, name
-      -- Of several with one name the calmest.
+      -- Of several functions with one name, only the calmest is compared.
       having min(strpos('isv', called.provolatile::text)) > strpos('isv', calls.provolatile::text)`,
   },
   {

@@ -32,8 +32,8 @@ export function installed(): Programs | undefined {
 }
 
 /**
- * A trigger function is checked for each of its triggers, with its table and transition tables. What all of its
- * triggers share is found once, of the function.
+ * A trigger function is checked for each of its triggers, with its table and transition tables. A finding
+ * that all of its triggers share is reported once, for the function.
  */
 const query = `
   with checked as (
