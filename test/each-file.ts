@@ -1,2 +1,2 @@
-// This file runs before each test file. What it imports is loaded once per process, with the schemas compiled so far.
+// This file runs before each test file. Its import is loaded once per process and keeps its compiled schemas.
 import './support/answers.ts'

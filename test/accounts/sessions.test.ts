@@ -347,8 +347,8 @@ test('AUTH-18 nobody gains rights through the data that Auth lets people write',
 test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
-  // The first of these sizes in kilobytes is accepted, and the others are too large; small pieces are refused once they
-  // are too large together.
+  // Of these sizes in kilobytes only the first is accepted. Small pieces are refused once they are too large
+  // together.
   for (const [size, status] of [[12, 200], [17, 422], [240, 422], [900, 422]] as const) {
     const data = { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) }
     expect((await put({ data })).status).toBe(status)

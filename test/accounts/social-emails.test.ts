@@ -13,7 +13,7 @@ import {
   tokenInvalid,
 } from './social-sign-in.ts'
 
-/** One address, its domain as people write it and as networks do. */
+/** Returns one address with its domain as people write it and in ASCII, as networks do. */
 function spellings(provider: Provider) {
   const [name, domain] = [randomUUID(), provider === 'google' ? 'بريد.كويت' : 'bücher.example']
   return { written: `${name}@${domain}`, ascii: `${name}@${domainToASCII(domain)}` }

@@ -11,7 +11,7 @@ export type Json = Record<string, unknown>
 export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
 
-/** The client that a token came from may send it once more, so this is another one. */
+/** Sends the token as another client, because the client that sent it first may send it once more. */
 export const signInElsewhere = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more }, {
     headers: { 'user-agent': 'Another/1.0' },

@@ -170,7 +170,7 @@ describe('ADM-28 a list as a file', () => {
     expect(await alarms()).toHaveLength(1)
     await table(other, `users?q=${two}`)
     expect(await alarms()).toHaveLength(1)
-    // That of yesterday is still open.
+    // This turns the alarm into one of yesterday, which is still open.
     await query(
       `update private.alarms set subject_id = subject_id || ' of yesterday'
        where kind = 'people_exported' and subject_id like $1 || '%'`,

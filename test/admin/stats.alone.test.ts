@@ -1,4 +1,4 @@
-// The figures are those of everybody, so this test runs alone.
+// The figures count what everybody does, so this test runs alone.
 import { beforeAll, expect, test } from 'vitest'
 import { buy, newPlan, personWithMoney, refund } from '../billing/purchases.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -21,7 +21,7 @@ const figures = async (days: number) => (await admin.get(`/admin/stats?days=${da
 
 type Figures = { [name: string]: number | Figures }
 
-/** Returns what was added to each figure of a day; the median is taken as it is. */
+/** Returns by how much each figure of a day has grown; the median is returned as it is. */
 const added = (before: Figures, after: Figures): Figures =>
   Object.fromEntries(
     Object.entries(after).filter(([name]) => name !== 'day').map(([name, value]) => [

@@ -19,7 +19,7 @@ const openMetrics = { ...bearer, accept: 'application/openmetrics-text;version=1
 
 type Figures = Map<string, number>
 
-/** Reads the text, and fails for a sample without a described family and for a series that is there twice. */
+/** Reads the text, and fails if a sample's family is not described or a series occurs twice. */
 function read(text: string): Figures {
   const types = new Map<string, string>()
   const helps = new Set<string>()
@@ -46,7 +46,7 @@ async function figuresOf(url: string, headers: Record<string, string> = bearer):
   return read(await response.text())
 }
 
-/** The database is asked at most once in two seconds, so a change is seen later. */
+/** Waits until the figures fit. The database is queried at most once in two seconds, so changes show late. */
 async function untilFigures(url: string, isIt: (figures: Figures) => boolean): Promise<Figures> {
   let figures: Figures = new Map()
   await waitUntil('the figures say it', async () => isIt(figures = await figuresOf(url)))

@@ -101,7 +101,7 @@ testLocally('CRASH-05 what goes on after an answer ends before the process does'
     PATIENCE: '100',
   })
   try {
-    // A connection that is kept would keep the process, too.
+    // A keep-alive connection would delay the end of the facade, too.
     const sent = request({
       host: '127.0.0.1',
       port: facade.port,

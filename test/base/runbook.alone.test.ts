@@ -268,7 +268,7 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
   })
 })
 
-/** A way to the project on which Realtime can fall silent while its connections stay. */
+/** Starts a proxy to the project that can hold back what Realtime sends while its connections stay open. */
 async function silentWay() {
   const sockets = new Set<Socket>()
   const realtime: [client: Socket, upstream: Socket][] = []

@@ -140,7 +140,7 @@ async function planActs(person: Person) {
   )
 }
 
-// The last test makes it writable.
+// The order matters, because the last test makes the database writable again.
 describe.runIf(hasStack)('CRASH-06 a database that is read-only', { shuffle: false }, () => {
   const before = new Map<string, number>()
 

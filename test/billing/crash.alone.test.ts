@@ -99,7 +99,7 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // The two plans alternate. Each has more of something, so that each begins at once.
+    // The two plans alternate. Each has more of something than the other, so that each begins at once.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all([

@@ -95,7 +95,7 @@ describe('what is left goes over as time, by its value', () => {
     expect(await currentPlan(person)).toEqual([large, 39])
     expect(await valueOf(first)).toBeCloseTo(6, 2)
     await agePlans(person, 3)
-    // What is left are 4 dinars (6 of 9 days of 6 dinars) and all 20 dinars, at a dinar a day.
+    // 4 dinars (6 of the 9 days for 6 dinars) and all 20 dinars are left, at a dinar a day.
     const third = await buy(person, vast)
     expect(await currentPlan(person)).toEqual([vast, 40 + 4 + 20])
     expect(await valueOf(first)).toBeCloseTo(4, 2)

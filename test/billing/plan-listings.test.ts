@@ -1,5 +1,5 @@
-// Listings that a plan hides have a reason, their owner is told once, and they come back when a plan with room is paid
-// (contract, section 7).
+// Listings that a plan hides show a reason, their owner is told once, and they come back when a plan with
+// room is paid (contract, section 7).
 import { expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -7,7 +7,7 @@ import { drain } from '../support/jobs.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { agePlans, buy, newPlan, personWithMoney } from './purchases.ts'
 
-/** A person with a plan for one listing and this many listings, of which it hides all but the oldest. */
+/** Creates a person with this many listings and a plan for one, which hides all but the oldest. */
 async function hiding(
   listings: number,
   columns: (i: number) => Record<string, unknown> = () => ({}),
@@ -18,7 +18,7 @@ async function hiding(
     ids.push(
       await insertListing(person.identityId, {
         published_at: new Date(Date.now() - 1e6 + i * 1000),
-        floor_no: i, // so that none repeats another
+        floor_no: i, // so that no listing repeats another
         ...columns(i),
       }),
     )

@@ -110,8 +110,8 @@ type Bill = {
   state: 'open' | 'void' | 'paid' | 'credited'
 }
 /**
- * share is the part of what was paid for the bill that was unused at the last change, and value what the
- * service keeps of it, without fractions of a fils. Amounts are in fils, times in microseconds.
+ * One interval of a bill. `share` is the part of its price that was unused at the last change of plan, and
+ * `value` that amount as the service keeps it, in whole fils. Amounts are in fils, times in microseconds.
  */
 type Interval = {
   bill: Bill
@@ -139,7 +139,7 @@ function voidBills(life: Life) {
   }
 }
 
-/** Time is used from the front: of the current plan, then of the next one. */
+/** Lets time pass, which is taken from the current plan first and then from the next one. */
 function age({ terms }: Life, by: number) {
   while (by > 0 && terms.length) {
     const { intervals } = terms[0]!
@@ -437,7 +437,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     client.release(true)
   }
   console.log(seen)
-  // Some are so rare that a short life may have none.
+  // Some of these events are so rare that a short test may have none.
   if (isNightly) {
     for (const [what, often] of Object.entries(seen)) expect(often, what).toBeGreaterThan(0)
   }

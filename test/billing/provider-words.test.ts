@@ -15,7 +15,7 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 type Provider = 'tap' | 'myfatoorah' | 'sandbox'
 type Word = 'paid' | 'refunded' | 'failed' | 'pending' | 'unknown'
 
-/** Stands for every word that no provider has yet. */
+/** Stands for any status that a provider may introduce later. */
 const anotherWord = 'HELD_FOR_REVIEW'
 
 /** The meanings of each provider's statuses; `unknown` means that it has no such charge or refund. */

@@ -28,7 +28,7 @@ async function wayTo(url: string) {
     const upstream = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('error', () => {}).on('close', () => upstream.destroy())
     upstream.on('error', () => {}).on('close', () => client.destroy())
-    // A kept connection that carried other requests may become that of a WebSocket.
+    // A keep-alive connection may carry other requests before it becomes a WebSocket.
     client.on('data', (part: Buffer) => {
       if (!part.includes('/realtime/v1/websocket')) return
       if (shut) return client.destroy()

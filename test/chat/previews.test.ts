@@ -22,7 +22,7 @@ const signs: Record<string, string> = {
 }
 
 const segmenter = new Intl.Segmenter()
-/** The longest beginning of at most so many characters that ends where a grapheme ends. */
+/** Returns the longest beginning of `most` characters or fewer that ends where a grapheme ends. */
 function beginning(text: string, most: number): string {
   let whole = ''
   for (const { segment } of segmenter.segment(text)) {

@@ -1,4 +1,4 @@
-// Chromium's virtual authenticator: a passkey of the machine, whose owner always agrees.
+// Chromium's virtual authenticator, as built into a machine; its user confirms every request.
 import type { Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
 import { deskOrigin } from './built.ts'
@@ -21,11 +21,11 @@ export async function addAuthenticator(page: Page) {
     (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
   return {
     credentials,
-    /** The desk served by another origin, in a tab whose authenticator has the same passkeys. */
+    /** Opens a copy of the desk at another origin, in a tab whose authenticator has the same passkeys. */
     async copiedTo(origin: string, { accessToken }: Person): Promise<Page> {
       const copy = await page.context().newPage()
       await serve(copy, origin)
-      // Who has copied it passes on what it asks as if it came from the desk, and has the token.
+      // The attacker has the token, and forwards the copy's requests as if they came from the desk.
       await copy.route(`${projectUrl}/**`, async (route) => {
         const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
         if (route.request().method() === 'OPTIONS') return await route.fulfill({ headers: open })

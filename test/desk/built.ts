@@ -1,4 +1,4 @@
-// The desk as it is built for a host of static files.
+// Builds the desk as for a host of static files.
 import { build } from 'vite'
 
 /** An origin from which the local stack accepts requests, and which has passkeys of `localhost`. */
@@ -26,7 +26,7 @@ const types: Record<string, string> = {
   wasm: 'application/wasm',
 }
 
-/** What a host answers for an address. */
+/** Returns a static host's answer for an address. */
 export function answerOf(files: Files, url: string) {
   const name = new URL(url, deskOrigin).pathname.slice(1) || 'index.html'
   const body = files.get(name)

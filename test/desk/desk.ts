@@ -1,4 +1,4 @@
-// The desk as it is built for a host, in headless Chromium, with what a page may not do recorded.
+// Runs the built desk in headless Chromium and records what its pages must not do.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -16,13 +16,13 @@ export async function serve(to: BrowserContext | Page, origin = deskOrigin) {
 export type Language = 'ar' | 'en'
 type Opened = BrowserContextOptions & { language?: Language; origin?: string; clock?: boolean }
 
-/** What happened in a page that no page of the desk may have happen. */
+/** The faults seen in a page, and the origins that it sent requests to. */
 export type Watched = { faults: string[]; asked: Set<string> }
 
 const watched = new WeakMap<Page, Watched>()
 export const seenBy = (page: Page): Watched => watched.get(page)!
 
-/** Opens the desk in a browser of its own, in English unless it says otherwise. */
+/** Opens the desk in a browser context of its own, by default in English. */
 export async function openDesk(
   browser: Browser,
   { language = 'en', origin = deskOrigin, clock, ...device }: Opened = {},
@@ -94,7 +94,7 @@ export async function deskOf(browser: Browser, person: Person, how: Opened = {})
 export const goTo = (page: Page, path: string) =>
   page.evaluate((path) => void (location.hash = path), path)
 
-/** Sends what is held at once, as does whoever goes to another room. */
+/** Leaves the queue for another page, which sends pending decisions at once. */
 export const leaveQueue = (page: Page) => goTo(page, '/figures')
 
 export async function openItem(page: Page, id: string, title: string) {
@@ -102,7 +102,7 @@ export async function openItem(page: Page, id: string, title: string) {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
 }
 
-/** Waits until the page that was gone to has all that it asked for. */
+/** Waits until the opened page has loaded all of its data. */
 export async function loaded(page: Page) {
   await page.evaluate(async () => {
     for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame)
@@ -120,7 +120,7 @@ export const isDrawn = (page: Page, name: string) =>
     return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
   })
 
-/** Presses a key until its dialog is there: keys are bound when a page has been painted. */
+/** Presses a key until its dialog opens, because a page binds its keys only after painting. */
 export const openBy = (page: Page, key: string, name?: string) =>
   waitUntil(`${key} opens a dialog`, async () => {
     const dialog = page.getByRole('dialog', { name })
@@ -128,7 +128,7 @@ export const openBy = (page: Page, key: string, name?: string) =>
     return await dialog.isVisible()
   })
 
-/** Waits until the live region has said it, since the last thing that it was waited for to say. */
+/** Waits for a message of the live regions that came after the one of the previous call. */
 export const told = (page: Page, text: string | RegExp) =>
   waitUntil(`it says ${text}`, () =>
     page.evaluate((text) => {
@@ -140,7 +140,7 @@ export const told = (page: Page, text: string | RegExp) =>
       return at >= 0
     }, text))
 
-/** Runs in each page: keeps what its live regions say, which is shown for seconds. */
+/** Runs in each page and records the messages of its live regions, which disappear after seconds. */
 function listen() {
   const said: string[] = []
   const hear = () => {
@@ -161,7 +161,7 @@ export async function provePassword(page: Page, { password }: Person) {
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** What the page keeps between two loads, and nothing in any other place. */
+/** Returns everything that the page has stored in the browser. */
 export const keptBy = (page: Page) =>
   page.evaluate(async () => ({
     session: { ...sessionStorage },

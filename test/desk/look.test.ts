@@ -52,11 +52,11 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const sizes = [{ width: 390, height: 844 }, { width: 1440, height: 900 }]
-/** By day a language is looked at in one colour. */
+/** By day each language is checked in one colour scheme only. */
 const coloursOf = (language: Language) =>
   isNightly ? ['light', 'dark'] as const : [language === 'ar' ? 'dark' : 'light'] as const
 
-/** What axe finds, and whether something is wider than the screen, in each colour and size. */
+/** Returns what axe finds and by how much the page is too wide, in each colour scheme and size. */
 async function lookAt(page: Page, name: string, language: Language): Promise<string[]> {
   const found: string[] = []
   for (const size of sizes) {

@@ -1,4 +1,4 @@
-// PDFs of one page: a plain one, and one that asks a viewer for everything that a viewer can be asked for.
+// PDFs of one page: a plain one, and one with every action that a viewer may perform.
 
 /** Writes the objects, numbered from 1, as a valid file. */
 function written(objects: string[]): Buffer {
@@ -66,7 +66,7 @@ export function hostilePdf(
     `<< /Type /Filespec /F (a.html) /EF << /F 7 0 R >> >>`,
     stream('/Type /EmbeddedFile /Subtype /text#2Fhtml', `<script>${script}</script>`),
     field,
-    // A picture whose bytes lie elsewhere.
+    // The data of this picture is at another address.
     stream(
       `/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8
       /F << /FS /URL /F (${url}/picture) >>`,

@@ -1,4 +1,4 @@
-// ADM-33: a person is found, looked at and locked; money goes back and out.
+// ADM-33: administrators find, view and suspend people, refund payments and pay money out.
 import { randomUUID } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ afterAll(() => browser?.close())
 const inArabicDigits = (text: string) =>
   text.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))
 
-/** Fills in what an act asks for, and says that one is sure. */
+/** Fills in the fields of an act's dialog and confirms the act. */
 async function confirm(page: Page, act: string, fields: Record<string, string> = {}) {
   const dialog = page.getByRole('dialog', { name: act })
   for (const [label, value] of Object.entries(fields)) {
@@ -61,7 +61,7 @@ describe.runIf(hasBrowser)('ADM-33 people', () => {
     await page.getByLabel('ملاحظة جديدة (للمديرين وحدهم)').fill('اتصلت وسألت عن الباقة')
     await page.getByRole('button', { name: 'أضف' }).click()
     await page.getByRole('region', { name: 'ملاحظات' }).getByText('اتصلت وسألت عن الباقة').waitFor()
-    // What was looked for is not in the address, which browsers keep.
+    // Browsers remember addresses, so the search text must not be in them.
     expect(decodeURIComponent(page.url())).not.toContain(phone)
     expect(seenBy(page).faults).toEqual([])
   })
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser && hasSandbox)('ADM-33 money', () => {
       JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])
     )
     for (const proof of proofs) expect(kept).not.toContain(proof)
-    // A page that is loaded anew has none, and asks again.
+    // After a reload the page has no proof and asks again.
     await page.reload()
     await refund(page, person, first.number, { 'Amount in dinars': '0.5' })
     await proving.waitFor()
@@ -163,7 +163,7 @@ describe.runIf(hasBrowser && hasSandbox)('ADM-33 money', () => {
     await proving.waitFor({ state: 'detached' })
     await told(page, /10\.000/)
 
-    // The page as it is, elsewhere, with the same authenticator and a service that answers it.
+    // The copy is the same page at another origin, with the same passkeys and answers of the service.
     const copy = await copiedTo('https://desk.evil.example', admin)
     const options = '/functions/v1/api/auth/sudo/options'
     const answer = (page: Page, rpId?: string) =>

@@ -1,4 +1,4 @@
-// One of each kind that waits at the desk, all of one owner and one reporter.
+// Creates items that wait at the desk.
 import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
@@ -40,7 +40,7 @@ export const sendPapers = (owner: Person, company: string) =>
     { name: 'هوية.jpg', bytes: jpeg({ width: 60, height: 40 }) },
   ])
 
-/** Ids by kind, of the owner or the reporter. */
+/** Creates one item of each kind and returns their ids; the reported message is between two other people. */
 export async function oneOfEach(owner: Person) {
   const listing = await waitingListing(owner)
   await uploadPictures(owner, [jpeg({ width: 90, height: 60 })], { propertyId: listing })

@@ -42,7 +42,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // Other people do not see what the owner's listing lacks.
+  // The buyer sees the listings as other people do, not as their owner.
   const saved = made.map((listing) => (
     { ...asOthersSee(listing), isFavorite: true, favoritesCount: 1 }
   ))

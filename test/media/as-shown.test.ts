@@ -1,4 +1,4 @@
-// Chromium shows a picture alike before and after, whatever device or program has written it.
+// A picture looks the same in Chromium before and after it is stored, whatever device or program made it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effortOfRequest, readPicture } from '../../functions/pictures/read.ts'
 import { hasBrowser } from '../client/browser.ts'
@@ -17,7 +17,7 @@ const stored = (picture: Buffer) =>
 const joined = (...parts: (Buffer | string)[]) =>
   Buffer.concat(parts.map((part) => typeof part === 'string' ? Buffer.from(part, 'hex') : part))
 
-/** The picture with something put in at a place. */
+/** Returns the picture with bytes inserted at an offset. */
 const put = (picture: Buffer, at: number, ...parts: (Buffer | string)[]) =>
   joined(picture.subarray(0, at), ...parts, picture.subarray(at))
 
@@ -32,7 +32,7 @@ function junk(seed: number, length = 20 + (seed * 37) % 400): Buffer {
 
 const withoutMarkers = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte === 0xff ? 0 : byte))
 
-/** The places of a JPEG between its segments, from the first on. */
+/** Returns the offsets at which two segments of a JPEG meet. */
 function between(picture: Buffer): number[] {
   const offsets: number[] = []
   for (let at = 2; picture[at + 1] !== 0xda; at += 2 + picture.readUInt16BE(at + 2)) {

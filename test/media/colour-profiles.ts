@@ -50,7 +50,7 @@ export const known: Record<string, [name: string, made: Buffer]> = {
   ],
 }
 
-/** Each of these changes what is shown. */
+/** Profiles that change the colours shown. */
 export const others: Record<string, Buffer> = {
   'ProPhoto': profile(matrixTags(primaries.proPhoto, gamma(1.8)), { version: 2 }),
   'primaries of nobody': profile(matrixTags(primaries.turned, ofSrgb)),

@@ -1,4 +1,5 @@
-// Chromium shows the same colours of a picture before and after, and nothing is left about the maker of its profile.
+// A picture has the same colours in Chromium before and after it is stored, and its profile no longer
+// names its maker.
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effortOfRequest, readPicture } from '../../functions/pictures/read.ts'
@@ -53,7 +54,7 @@ function withoutProfile(picture: Buffer): Buffer {
   return Buffer.concat([...segments, picture.subarray(at)])
 }
 
-/** The three types of picture with a profile. */
+/** Returns a picture of each type with this profile. */
 const withProfile = (of: Buffer): Record<string, Buffer> => ({
   jpeg: icc.withParts(bare.jpeg, ...icc.iccSegments(of, Math.ceil(of.length / 65_000))),
   png: icc.withParts(bare.png, iccp(of)),
@@ -102,7 +103,7 @@ function expectColoursOnly(of: Buffer) {
   )
 }
 
-/** A picture of one shade of four inks. */
+/** Makes a picture of a single shade in four inks (CMYK). */
 function fourInks(...before: Buffer[]): Buffer {
   const four = (of: (channel: number) => number[]) => [1, 2, 3, 4].flatMap(of)
   const bits = '0110010110010' + '0111111010010' + '0110010000010' + '0111100000010' + '1111'

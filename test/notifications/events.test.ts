@@ -254,13 +254,13 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
   await act('mark-sold')
   await waitUntilTold()
   expect(await texts()).toEqual([`تم بيع «${titleAr}»`])
-  // Events are kept for a day, and within it nobody is told the same twice.
+  // Events are kept for a day, in which nobody is told the same thing twice, so they are deleted here.
   await sql('delete from private.notification_events where property_id = $1', [id])
   await act('archive', 'restore', 'publish')
   await waitUntilTold()
   expect(await texts()).toEqual([`أُعيد عرض «${titleAr}»`])
 
-  // A pause was no sale, so nobody is told of its end.
+  // A pause is not a sale, so nobody is told when it ends.
   await act('pause')
   await waitUntilTold()
   await act('resume')

@@ -1,4 +1,4 @@
-// A change of verified data waits beside it, and the verified data stays in effect.
+// A change of verified data waits for a decision, and until then the verified data stays in effect.
 import { beforeEach, expect, test } from 'vitest'
 import { act } from '../admin/studio.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'

@@ -18,7 +18,7 @@ export async function kuwaitDay(days: number): Promise<string> {
   return rows[0].day
 }
 
-/** Sets the last day of a licence, so many days from today. */
+/** Sets the last day of a licence to this many days from today. */
 export const endLicence = async (identityId: string, days: number) =>
   await say(identityId, { licence_expires_on: await kuwaitDay(days) })
 

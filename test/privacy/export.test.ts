@@ -223,7 +223,7 @@ const hidden = ['كلام محجوب', 'تقييم محجوب']
 const ofAdministrators = ['ملاحظة المبلّغ', 'سر الإدارة', `push-token-${randomUUID()}`]
 const own = ['شكراً على ملاحظتك', 'بيت محذوف للبيع', 'مرحبا']
 
-/** The columns of the fields of listings that have text. */
+/** Returns the columns of the listings' fields that can hold text. */
 async function textFields(): Promise<string> {
   const { rows } = await database().query(
     `select string_agg(attname, ' ') as names from pg_attribute
@@ -234,7 +234,7 @@ async function textFields(): Promise<string> {
   return rows[0].names
 }
 
-/** Gives the listing a value, by its form, in each field with text that no listing of the person has. */
+/** Gives the listing a value of the right form in each text field that the person's listings leave open. */
 async function plantOtherFields(listing: string) {
   const { rows } = await client.query(
     `select private.column_of(name) as name, case form

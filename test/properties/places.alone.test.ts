@@ -1,5 +1,5 @@
-// HARM-10: with the precision "area" nobody learns more about a location than its area. The test runs alone, because it
-// moves an area's point.
+// HARM-10: with the precision "area" nobody learns more about a location than its area. The test runs alone,
+// because it moves an area's point.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { drain } from '../support/jobs.ts'
@@ -86,7 +86,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
     expect(ids(await search({ bbox: around(pin) }))).toEqual([])
     expect(ids(await search({ near: { ...pin, km: 0.1 } }))).toEqual([])
     expect(await onMap(pin)).toEqual([])
-    // The order by distance does not say either which one is nearer.
+    // The order by distance does not reveal which one is nearer either.
     expect(ids(await search({ near: { ...pin, km: 20 }, sort: 'distance' })))
       .toEqual(ids(await search({ near: { ...pins[0], km: 20 }, sort: 'distance' })))
   }

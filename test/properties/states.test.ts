@@ -273,7 +273,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(3, 2)
 
   // The end of a pause adds the whole pause, including the time of the suspension.
-  const paused = await publishListing(seller, { kind: 'chalet' }) // repeats none that was suspended
+  const paused = await publishListing(seller, { kind: 'chalet' }) // unlike the suspended ones
   await seller.post(`/properties/${paused.id}/pause`)
   await suspend(paused.id, 20, '3 days')
   await set(paused.id, `paused_at = now() - interval '20 days'`)
@@ -319,7 +319,7 @@ test('an edit that sets every column calls only the functions of what it changes
         'queue_duplicate_check',
         'update_search_document',
       ])
-    // Besides on_property_edited, which the facade does not cause, the story of docs/triggers.md has all.
+    // docs/triggers.md describes all of these except on_property_edited, which the facade does not cause.
     expect(await called(`status = 'sold'`)).toEqual([
       'audit_change',
       'count_listing',

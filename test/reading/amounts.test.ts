@@ -8,7 +8,7 @@ const [plain = [], typed = []] = page.split(/^\| Typed /m).slice(1).map((table) 
   [...table.matchAll(/^\| (.*) \|$/gm)].slice(2).map(([, row]) => row!.split(' | '))
 )
 
-/** The filters that a cell stands for, or what is ignored. */
+/** Returns the filters that a cell of the tables stands for; none for `left out`. */
 function filtersOf(cell: string) {
   const [low = 0, high = low] = cell.replaceAll(',', '').match(/\d+/g)?.map(Number) ?? []
   const around = [low * 9 / 10, low * 11 / 10]

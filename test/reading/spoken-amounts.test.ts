@@ -8,7 +8,7 @@ import { searchText } from '../search/search-text.ts'
 import { amountPhrases } from '../vectors/amount-phrases.ts'
 
 type Read = Record<string, string | number>
-/** `either`: readings that are all right; else `read` is the only one. */
+/** `either` lists several readings that are accepted; without it only `read` is. */
 type Vector = {
   class: string
   q: string
@@ -54,7 +54,7 @@ function judge({ read, either = [read!], ignored = [] }: Judged, as: Understood)
   for (const { field, value } of as.found) if (judged.has(field)) got[field] = value
   const fits = (right: Read) =>
     Object.keys({ ...right, ...got }).every((field) => same(right[field], got[field]))
-  // Half a range is another amount.
+  // A range of which only one end was read counts as wrong, not as left out.
   const leavesOut = (right: Read) =>
     Object.keys(got).every((field) => same(right[field], got[field])) &&
     Object.keys(right).every((field) => field in got || !(otherEnd(field) in got))

@@ -181,7 +181,7 @@ test(
       expect(ids.indexOf(id), JSON.stringify([vector.q, all.understood])).toBeLessThan(
         all.similarFrom ?? 50,
       )
-      // If all that fit are on one page, a filter beside the query leaves some of them and adds none.
+      // If all that fit are on one page, an additional filter leaves some of them and adds none.
       if (ids.length < 50) {
         const fits = ids.slice(0, all.similarFrom ?? 50)
         for (const filter of filters.filter((_, i) => isNightly || (nth + i) % 3 === 0)) {

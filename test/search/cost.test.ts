@@ -16,7 +16,7 @@ const plan = (filters: string, words: string | null) =>
     [filters, words],
   )
 
-/** Returns how many rows a call reads in order or, of another column, how often it uses an index. */
+/** Returns by how much a call raises a counter of a table, by default the rows read by sequential scans. */
 async function readInOrder(
   table: string,
   call: string,

@@ -1,5 +1,5 @@
-// The queries of everyday life and their judge (docs/tests.md). The demo's listings are judged where they are loaded
-// (local/demo/demo.test.ts), many listings only at night.
+// Judges the results of everyday queries (docs/tests.md) among many listings, only at night; among the demo's
+// listings local/demo/demo.test.ts does so.
 import { expect, test } from 'vitest'
 import { loadListings } from '../../bench/generate-listings.ts'
 import { patience } from '../suite/slowness.ts'

@@ -1,4 +1,4 @@
-// Judges search results: queries of everyday life (test/vectors/everyday.json), each with the person's wishes as
+// Judges the results of everyday queries (test/vectors/everyday.json), each with the person's wishes as
 // conditions on the rows. It shares no code with the reading of queries and the search.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -47,7 +47,7 @@ export const queries = vectors<Query[]>('everyday')
 type Fault = 'wrong' | 'empty' | 'missed'
 type Listings = 'demo' | 'generated'
 
-/** Queries that are not right yet: why, and what is wrong among which listings. */
+/** Queries that are not answered right yet, with the reason and the fault among each set of listings. */
 export const open = vectors<({ q: string; why: string } & Partial<Record<Listings, Fault>>)[]>(
   'everyday-open',
 )
@@ -130,7 +130,7 @@ function fitting({ strategy, wants: { not, sort, ...positive } }: Query): string
     all(positive) || 'true',
     not ? `(${all(not)}) is not true` : 'true',
   ].join(' and ')
-  // In the order of prices the first five are right, and those that cost the same.
+  // With the lowest price first, the five cheapest are right, and all that cost as much as the fifth.
   return sort
     ? `select id from judged where ${among}
        order by price fetch first 5 rows with ties`
@@ -148,7 +148,8 @@ const groups = [
 ]
 
 /**
- * Selects what is next best: of the type, and of a kind of the same group or in one of the areas or the five nearest.
+ * Selects the next best listings: of the wanted type, and either of a kind in the same group, or in one of
+ * the wanted areas or the five nearest to them.
  */
 function nextBest(query: Query, areas: Area[]): string {
   const { type, kinds, areaIds = [], governorateIds = [], near, not } = query.wants
@@ -216,8 +217,8 @@ function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
 }
 
 /**
- * Whether, if nothing fits, the listings shown are next best and say how they differ; none may be shown if there is
- * none.
+ * Whether a search that nothing fits shows only next best listings, each with how it differs. It may show
+ * none only if there are none.
  */
 function isNextBest(
   { items, similarFrom, similar }: Page,
@@ -245,7 +246,7 @@ async function answerOf<T>(baseUrl: string, path: string, query: Query, more = {
 /** Judges all queries on a stack of its own, among whatever listings it has. */
 export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]> {
   const { areas, meant, next } = await connected(databaseUrl, async (client) => {
-    // A job counts the words, and a misspelt word is taken only for one that is counted.
+    // A job counts the words, and a misspelt word is matched only with counted ones.
     await client.query('select private.recount_search_words()')
     await client.query(rows)
     const { rows: areas } = await client.query<Area>(
@@ -285,8 +286,8 @@ const faultOf = ({ hit, wrong, empty }: Verdict): Fault | undefined =>
   wrong.length ? 'wrong' : empty ? 'empty' : hit ? undefined : 'missed'
 
 /**
- * Counts by class the queries with a match and their hits, the queries without one and how many showed the next best,
- * wrong readings and empty pages.
+ * Counts by class: queries with a match (`n`) and those that hit, queries without a match and those that
+ * showed the next best, wrong readings, and empty pages.
  */
 export function byClass(verdicts: Verdict[]) {
   const table: Record<string, Record<string, number>> = {}

@@ -23,7 +23,7 @@ beforeAll(async () => {
      )
      select $1, 'individual', 'SALE', 'active', 'camp', 'مخيم في الصحراء', 1000000 - n, 500,
        'jahra', 'salmi',
-       -- A hundred places, the last of which has a five hundredth of all; none is in blocks of its own.
+       -- There are 91 places, one of which has a five-hundredth of all; their rows are mixed in every block.
        28.65 + n % 10 * 0.09, 46.65 + (case when n % 500 = 0 then 9 else n / 10 % 9 end) * 0.09,
        'exact', now() - (n * 7919 % $2) * interval '1 minute', now() + interval '1 day'
      from generate_series(1, $2) as n`,

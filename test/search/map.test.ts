@@ -38,7 +38,7 @@ async function somewhere() {
   }
 }
 
-/** Returns the next number of six decimals. */
+/** Returns the next larger number with six decimals. */
 const stepBeyond = (degree: number) =>
   Number((Math.floor(Number((degree * 1e6).toFixed(3))) / 1e6 + 1e-6).toFixed(6))
 

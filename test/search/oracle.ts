@@ -264,7 +264,7 @@ export class Oracle {
     return rows[0].answer
   }
 
-  /** A word of a name, with a digit, or that many listings have is not misspelt. */
+  /** Whether a word may be misspelt: not if it belongs to a name, has a digit, or is in many listings. */
   private isInDoubt = remembered(async (word: string): Promise<boolean> => {
     const { rows } = await this.client.query(
       `select from private.search_names where word = $1 union all

@@ -29,7 +29,7 @@ describe.runIf(hasStack)('searches at once', () => {
   const get = (path: string, { accessToken }: { accessToken?: string } = {}) =>
     facade.get(path, accessToken ? { authorization: `Bearer ${accessToken}` } : {})
 
-  /** Returns the messages to the database once there are so many and the facade has read all requests. */
+  /** Returns the messages to the database once there are `count` and the facade has read all requests. */
   async function messages(count: number) {
     const taken: string[] = []
     await waitUntil(`${count} messages`, () => {

@@ -27,7 +27,7 @@ export async function spread(...words: string[]) {
   )
 }
 
-/** Counts what is suggested now; another run may hold the job's lock, and have begun before. */
+/** Counts the suggestions, once no other run holds the job's lock, because that one may have begun before. */
 export const countSuggestions = () =>
   waitUntil(
     'suggestions are counted',

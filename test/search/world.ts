@@ -47,7 +47,7 @@ const listings = `
       1 + floor(random() * 5)::integer as owner,
       (array['SALE', 'SALE', 'RENT', 'RENT', 'EXCHANGE'])[1 + floor(random() * 5)] as type,
       1 + floor(random() * 24) as kind,
-      -- Few areas have many listings, so that filters meet.
+      -- A few areas have most of the listings, so that several filters together find some.
       1 + floor(power(random(), 3) * 119) as place,
       random() as a, random() as b, random() as c, random() as d
     from generate_series(1, $1::integer) as n

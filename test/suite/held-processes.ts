@@ -1,5 +1,5 @@
-// Keeps processes stopped that a test has stopped. `npm run test:slow` continues every process repeatedly,
-// except those named in the folder HELD_PROCESSES.
+// Stops processes for a test. `npm run test:slow` continues every process repeatedly, except those named in
+// the folder HELD_PROCESSES.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { variable } from '../../local/config/environment.ts'

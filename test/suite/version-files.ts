@@ -1,4 +1,4 @@
-// The version of the project stands in these files, as docs/releases.md says.
+// These files contain the version of the project (docs/releases.md).
 export const versionFile = 'functions/_shared/errors/log.ts'
 
 export const versionFiles = [

@@ -151,7 +151,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
 
 const notConfigured = /_(disabled|not_configured)$/
 
-/** Returns whether a failure is allowed, which is a brief one of the database or one of a provider. */
+/** Returns whether a 5xx is allowed: a brief failure of the database, or a failure of a provider. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 

@@ -131,7 +131,7 @@ let pool: pg.Pool | undefined
  */
 export function database(): pg.Pool {
   if (!pool) {
-    // Connections are closed soon, because several test files and the project share 60.
+    // Connections are closed soon, because several test files and the project share 60 (100 with a replica).
     pool = new pg.Pool({
       ...databaseAt(variable('DATABASE_URL')!),
       max: 4,

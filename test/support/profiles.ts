@@ -1,4 +1,4 @@
-// ICC profiles, made by the suite. Each has what real ones have beside their colours: names, serial numbers, a time.
+// ICC profiles made by the suite. Like real ones they hold more than colours: names, serial numbers, a time.
 import { deflateSync, inflateSync } from 'node:zlib'
 import { chunk, segment } from './pictures.ts'
 
@@ -156,7 +156,7 @@ export function profile(tags: Tags, head: Head = {}): Buffer {
 
 // Pictures with a profile --------------------------------------------------------------------------
 
-/** The picture with something inserted after its beginning (JPEG) or header (PNG). */
+/** Returns the picture with parts inserted after its beginning (JPEG) or header (PNG). */
 export const withParts = (picture: Buffer, ...parts: Buffer[]) => {
   const at = picture[0] === 0xff ? 2 : 33
   return Buffer.concat([picture.subarray(0, at), ...parts, picture.subarray(at)])
@@ -165,7 +165,7 @@ export const withParts = (picture: Buffer, ...parts: Buffer[]) => {
 export const iccSegment = (content: Buffer, number = 1, count = 1) =>
   segment(0xe2, Buffer.concat([text('ICC_PROFILE\0'), bytes(number, count), content]))
 
-/** The profile in so many segments. */
+/** Splits the profile into this many segments. */
 export const iccSegments = (whole: Buffer, count: number) => {
   const length = Math.ceil(whole.length / count)
   return Array.from(

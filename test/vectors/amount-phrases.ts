@@ -1,6 +1,7 @@
 /**
- * Builds phrases with amounts, each with its meaning: amounts as people say them, in frames (a bound, a range, a size
- * beside a price), among words that mean nothing to a search. It shares no code with what reads them.
+ * Builds phrases with amounts, each with its meaning: amounts as people say them, in frames (a bound, a
+ * range, a size beside a price), among words that mean nothing to a search. It shares no code with the
+ * reading of queries.
  *
  * Every fifth amount is held out. People who work on the grammar look only at the others, so the held-out ones show
  * whether it also holds for amounts that it was not written for.
@@ -15,7 +16,7 @@ export type Phrase = {
 }
 
 type Measure = 'sale' | 'rent' | 'size'
-/** `dotted`: 350.000, which says nothing without a type. `saleOnly`: 1.5m. */
+/** `dotted` amounts such as 350.000 mean nothing without a type; `saleOnly` ones such as 1.5m need a sale. */
 type Amount = {
   measure: Measure
   value: number
@@ -116,7 +117,7 @@ const ranges: Range[] = ([
   held: nth % 5 === 3,
 }))
 
-/** Numbers that only a bound and a type make a price. */
+/** Numbers that count as prices only with both a bound and a type. */
 const bare: [number, ...string[]][] = [
   [300, '300', '٣٠٠', '۳۰۰'],
   [450, '450', '٤٥٠'],
@@ -236,7 +237,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Places a range whose unit is said once. */
+  /** Makes a phrase with a range whose unit is said only once. */
   function shared({ measure, from, to, said, held }: Range): Phrase {
     const text = pick(said)
     const type = typeFor({ measure })
@@ -250,7 +251,8 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
   }
 
   /**
-   * Bounds a number without a unit. It means thousands for a sale and itself for a rent; without a type it is left out.
+   * Makes a phrase with a bound on a number without a unit. For a sale the number means thousands, for a rent
+   * itself; without a type it is left out.
    */
   function unitless([value, ...said]: typeof bare[number], nth: number): Phrase {
     const frame = pick(['most', 'least'] as const)
@@ -280,13 +282,15 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Chooses a type that the amount allows; none where it needs none, unless it has to be `given`. */
+  /** Returns a type that suits the amount; sometimes none, if the amount needs none and `given` is false. */
   function typeFor({ measure, only }: Pick<Amount, 'measure' | 'only'>, given = false) {
     const type = measure === 'size' ? pick(['SALE', 'RENT'] as const) : asPrice[measure]
     return given || only === 'saleOnly' || random() < 0.7 ? type : undefined
   }
 
-  /** Sets amounts among kind, type, place and unread words, none of these right before a multiplier. */
+  /**
+   * Sets amounts among kind, type, place and unread words; no unread word stands right before a multiplier.
+   */
   function sentence(
     language: typeof arabic,
     type: 'SALE' | 'RENT' | undefined,
@@ -321,7 +325,7 @@ function amountsOf(rows: [Measure, number, ...string[]][]): Amount[] {
 
 const field = (measure: Measure) => measure === 'size' ? 'areaM2' : 'price'
 
-/** A single amount is that amount within ten percent. */
+/** Returns the range that a single amount means: ten percent below it to ten percent above. */
 function about(measure: Measure, value: number) {
   const name = field(measure)
   return { [`${name}Min`]: value * 9 / 10, [`${name}Max`]: value * 11 / 10 }

@@ -1,5 +1,5 @@
-// INP-23: What a run of combining marks costs each door, in its worst case quadratic time, beside as many
-// letters, which are refused too.
+// INP-23: each entry point refuses a run of combining marks, which can take quadratic time to process,
+// about as fast as a run of letters.
 import { once } from 'node:events'
 import { beforeAll, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -33,7 +33,7 @@ const doors: [door: string, bytes: number, refused: (text: string) => Promise<un
             .rejects.toMatchObject({ code: 'PT422' }),
       ),
   ],
-  // Its body is 8 KiB at most.
+  // The body of this route is limited to 8 KiB.
   ['fullName of POST /auth/register', 7168, async (fullName) => {
     const account = { identifier: newEmail(), password: 'Diwaniya-2026', fullName }
     expect(await guest.post('/auth/register', account))

@@ -95,7 +95,7 @@ export const catalogue: Invariant[] = [
     says: 'settings are durable',
     sql: `select name as bad, setting from pg_settings
       where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting <> 'on'
-        -- More than on: a replica has it as well.
+        -- remote_apply is stricter than on: a commit waits for the replica, too.
         and (name, setting) <> ('synchronous_commit', 'remote_apply')`,
     plant: 'set local synchronous_commit = off',
   },

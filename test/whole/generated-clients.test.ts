@@ -51,7 +51,7 @@ async function run(command: string, args: string[], more: object = {}) {
   }
 }
 
-/** Runs a client's line of the guide in a folder of its own, with `program` as the tool that it names. */
+/** Runs the guide's command line for a client in its own folder; `program` takes the place of its tool. */
 async function generate(
   client: string,
   tool: string,
@@ -68,7 +68,7 @@ async function generate(
 }
 
 const document = { ...plainDescription, servers: [{ url: api }] }
-/** The description of a service that has no favorites `unavailable` yet. */
+/** The description of an older service, in which a favorite is never `unavailable`. */
 const older = structuredClone(document)
 older.components.schemas.SavedListing!.properties!.status!.enum!.shift()
 const pictures = ['house.jpg', 'garden.jpg']

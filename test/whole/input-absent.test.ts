@@ -15,7 +15,7 @@ import {
 
 const routes = operations.map((operation) => ({ ...operation, operation }))
 
-/** The fields that were refused. A person of its own sends each request, because some end the session. */
+/** Returns the refused fields. A new person sends each request, because some requests end the session. */
 async function refused(method: string, path: string, body: unknown) {
   const { accessToken } = await signUp()
   const headers = { authorization: `Bearer ${accessToken}` }
@@ -27,7 +27,7 @@ const takesNull = (given: Schema): boolean => {
   return [schema.type].flat().includes('null') || (schema.anyOf ?? []).some(takesNull)
 }
 
-/** The value with null in each field that it leaves out and that null does not clear. */
+/** Returns the value with null for each absent field, except fields that null would clear. */
 function withNulls(given: Schema, value: unknown): unknown {
   const schema = concreteSchema(given)
   if (Array.isArray(value)) return value.map((one) => withNulls(schema.items ?? {}, one))

@@ -128,7 +128,7 @@ test('ADM-10 a deletion that is asked for beside a suspension: both hold, whiche
   let accepted = 0
   for (let round = 0; round < 20; round++) {
     const person = await signUp()
-    // A deletion checks a password first, so beside one that begins with it the suspension always wins.
+    // A deletion checks a password first, so a suspension that begins at the same time always wins.
     const suspend = async () => {
       await pause(took * round / 12, 'time is the subject')
       return await act({ act: 'suspend_account', target: person.id, reason })

@@ -197,7 +197,7 @@ export const tables: Record<string, Table> = {
   'public.refund_documents': {
     of: ofInvoice,
     may: { select: ofIdentity },
-    // The document is of another year, as the invoice.
+    // Like the invoice, the document has a year of its own.
     plant: `insert into public.refund_documents
         (refund_id, invoice_id, year, serial, payer_name, document)
       select refunds.id, invoice_id, 2001, cast(random() * 1000000000 as integer), 'سالم', '{}'

@@ -39,7 +39,7 @@ export const money: Invariant[] = [
         left join (
           select wallet_id, sum(amount) as total from public.wallet_entries group by wallet_id
         ) as entries on wallet_id = wallets.id
-        -- A system account keeps no balance of its own: it is its entries.
+        -- A system account stores no balance; it is the sum of its entries.
         where part <> 'system' and balance <> coalesce(total, 0)`,
     plant: `${unguarded('public.wallets')}
       insert into public.wallets (identity_id, part, balance)
@@ -63,7 +63,7 @@ export const money: Invariant[] = [
     says: 'no wallet is below zero, and no payment is given back more than once over',
     sql: `select id as bad from public.wallets where part <> 'system' and balance < 0
       union all
-      -- What a refund takes is held against the payment that it takes it from.
+      -- The entries of a refund count towards the payment that it refunds.
       select coalesce(refunds.payment_id, source_id)
         from public.wallet_entries
         join public.wallet_transfers on wallet_transfers.id = transfer_id
@@ -116,8 +116,8 @@ export const money: Invariant[] = [
         from public.wallet_payouts
         left join public.refunds on refunds.id = wallet_payouts.id
         where (wallet_payouts.state = 'at_provider') <> (refunds.state is not distinct from 'requested')
-          -- Where ours was rejected, its provider's portal may have paid back all of it or a part; where
-          -- it was settled after it was paid by hand, an alarm says so.
+          -- After our refund was rejected, all or part of it may have been made in the provider's portal, so
+          -- it may exceed the payout. If it is settled after a payout by hand, an alarm is raised.
           or refunds.state = 'settled' and wallet_payouts.state in ('at_provider', 'open')
           or refunds.amount < wallet_payouts.amount
           or refunds.state <> 'rejected' and refunds.amount <> wallet_payouts.amount

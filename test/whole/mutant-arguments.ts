@@ -1,5 +1,5 @@
-// What test/whole/mutants.test.ts asks with: rows of the owner, beside those of planted-rows.ts, and the
-// arguments that name them. An argument is null where it stays open.
+// Prepares the calls of test/whole/mutants.test.ts: rows of the owner, in addition to those of
+// planted-rows.ts, and arguments that name them. A null here is passed as null.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { newEmail, newPhone, type Person } from '../support/client.ts'
@@ -10,7 +10,7 @@ import { converse, plantRows } from './planted-rows.ts'
 export type People = { owner: Person; stranger: Person; administrator: Person }
 export type Asked = Awaited<ReturnType<typeof prepare>>
 
-/** Plants the rows, and returns their ids with the arguments by name; `function.name` is of one function. */
+/** Plants the rows; returns ids and the arguments by name. `function.name` is for that function only. */
 export async function prepare(client: pg.PoolClient, people: People) {
   const { owner, stranger, administrator } = people
   const one = async (sql: string, ...values: unknown[]) =>
@@ -40,7 +40,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
     ],
   )
   await client.query('insert into public.admins (account_id) values ($1)', [administrator.id])
-  // Everybody has a proof, which is worth nothing to who is no administrator.
+  // Everybody has a proof, which has no effect for people who are not administrators.
   await client.query(
     `update private.session_proofs set hash = '\\x01', way = 'passkey', made_at = now() + interval '1 day'
      from auth.sessions where sessions.id = session_id and sessions.user_id = any ($1)`,
@@ -68,7 +68,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
      values ($1, $2, $3, 'call')`,
     [offered, officeId, owner.identityId],
   )
-  // The planted auction has begun, so that nobody may take it back.
+  // The planted auction has begun and could not be taken back, so its beginning is moved to tomorrow.
   await client.query(
     `update public.auctions
      set starts_at = now() + interval '1 day', ends_at = now() + interval '2 days'

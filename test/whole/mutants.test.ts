@@ -1,5 +1,5 @@
-// Row-level security binds what clients execute: each condition of scope (identity_id = …) is taken out of
-// each function by itself, and people who do not own the rows still see and change what they did before.
+// Row-level security binds functions that clients execute: when any one condition of scope (identity_id = …)
+// is taken out of a function, people who do not own the rows still see and change no more than before.
 // Everything happens in one transaction that is rolled back, each call in its own savepoint.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
@@ -12,7 +12,7 @@ import { claimsOf } from './planted-rows.ts'
 import { byChance, refusals, survivors } from './reviewed-mutants.ts'
 
 const callers = ['stranger', 'guest', 'other identity', 'suspended', 'administrator'] as const
-/** Who may ask what the mutants ask. */
+/** Callers that are entitled to the calls made with the mutants. */
 const owners = ['owner', 'other identity', 'owner as administrator'] as const
 type Caller = (typeof callers | typeof owners)[number]
 
@@ -72,14 +72,14 @@ async function become(caller: Caller) {
     `select set_config('request.jwt.claims', $1, true), set_config('private.acts', '', true)`,
     [caller === 'guest' ? '{"role":"anon"}' : claimsOf(person)],
   )
-  // What a stranger takes goes to an identity of their own; administrators act on somebody else.
+  // A stranger moves listings to an identity of their own. Administrators act on the account of a stranger.
   given['move_properties.identity_id'] = caller === 'stranger' ? officeId : companyId
   const others = caller === 'owner' ? offered : property
   given['contact_property.property_id'] = given['create_conversation.property_id'] = others
   given['add_report.target_type'] = caller === 'owner' ? 'property' : 'message'
   given['add_report.target_id'] = caller === 'owner' ? offered : message
   given.user_id = /administrator/.test(caller) ? stranger.id : owner.id
-  // What the other identity has, it may change.
+  // The company may change its own rows, so they are not compared when it is the caller.
   owned = [
     owner.id,
     owner.identityId,
@@ -117,7 +117,7 @@ function callOf({ name, signature, args }: Routine) {
   return `select json_agg(answer)::text as answer from ${called}(${values}) as answer`
 }
 
-/** Removes the times, ids, hashes and row numbers that a call makes anew; the ids of the owner's rows stay. */
+/** Replaces the times, ids, hashes and row numbers that a call creates, but no ids of the owner's rows. */
 const normalised = (text: string) =>
   text.replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|Z)?/g, 'time')
     .replace(uuid, (id) => known.has(id) ? id : 'id')
@@ -127,7 +127,7 @@ const normalised = (text: string) =>
 
 const sorted = (rows: string) => normalised(rows).split('\n').sort().join('\n')
 
-// Between an answer and the owner's rows.
+// Separates an answer from the owner's rows.
 const separator = '\u0000'
 
 /** Whether an answer has no value but empty lists, zeros and nulls, as where no row is visible. */
@@ -170,7 +170,7 @@ const outcomeOf = (entry: Routine, caller: Caller, mutant = 'select') =>
       const after = entry.isStable ? '' : sorted(await ownedRows())
       return `${normalised(String(rows[0].answer))}${separator}${after}`
     } catch (error) {
-      // What the database cannot read has refused nobody: the mutant or the call is wrong.
+      // SQL that Postgres cannot run is no refusal: then the mutant or the call is wrong.
       const { code, message } = error as pg.DatabaseError
       if (/^42(?!501)/.test(code!)) throw new Error(`${entry.name}: ${message}\n${mutant}`)
       // Another test has written an invoice, whose number is the next one, since this one began.
@@ -202,7 +202,7 @@ function ownedRowsQuery(): string {
 const ownedRows = async (): Promise<string> =>
   (await client.query(`execute owned_rows ('{${owned}}')`)).rows[0].rows
 
-/** Returns the mutants whose outcome differs for somebody who does not own the rows, or enough of them. */
+/** Returns the mutants (`enough` at most) that show or change more for somebody who does not own the rows. */
 async function alive(bound: boolean, enough = Infinity) {
   const found = new Set<string>()
   for (const caller of callers) {

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 
 export type Routine = {
-  /** With schema and types, as in `private.lock_session(uuid)`. */
+  /** The name with schema and argument types, as in `private.lock_session(uuid)`. */
   signature: string
   name: string
   body: string
@@ -30,7 +30,7 @@ export async function readRoutines(client: pg.PoolClient): Promise<Routine[]> {
      from pg_proc
      where pronamespace::regnamespace in ('private', 'api') and prokind = 'f'
        and prosqlbody is null and not (
-         -- What only passes on to its namesake (sql/16_api.sql).
+         -- Functions of api that only call their namesake in private (sql/16_api.sql) are left out.
          pronamespace = 'api'::regnamespace
          and prosrc ~ ('^select (\\* from )?private\\.' || proname || '\\(')
        )
@@ -63,7 +63,7 @@ const someone =
   '\\(select private\\.\\w+\\(\\)\\)|private\\.(?:require_)?(?:account|identity|session|admin)(?:_id)?\\(\\)'
 const scope = new RegExp(`(?:${column})\\s*(=|<>|is distinct from)\\s*(?:${someone})`, 'g')
 
-/** Returns each condition of scope and each check for an administrator in a body, with the definition that lacks it. */
+/** Returns a mutant for each condition of scope and check for an administrator: the definition without it. */
 function mutantsOf(routine: Routine) {
   const { name, body, definition } = routine
   const statementBefore = (index: number) =>
@@ -73,7 +73,7 @@ function mutantsOf(routine: Routine) {
   )
   const times = new Map<string, number>()
   return [...scopes, ...body.matchAll(/private\.require_admin\(\)/g)].map((found) => {
-    // `if upload.identity_id <> owner_id then refuse` has nothing to refuse without it.
+    // Without its condition, `if upload.identity_id <> owner_id then refuse` never refuses.
     const isGuard = /\b(?:if|elsif|when)\b(?:(?!\b(?:then|where)\b)[^])*$/
       .test(statementBefore(found.index))
     const lacking = found[1] ? String(found[1] === '=' || !isGuard) : 'private.require_account()'

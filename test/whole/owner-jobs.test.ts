@@ -1,4 +1,4 @@
-// docs/jobs.md says for every job on whose behalf it acts.
+// docs/jobs.md lists every job, and for each that writes for an owner what it does in the owner's states.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

@@ -357,7 +357,7 @@ const reviews: Review[] = [
   ]],
 ]
 
-/** The definers among them that belong to postgres, so that no policy binds them, each with the reason (sql/16_api.sql). */
+/** The `security definer` functions of postgres, which no policy binds, with the reason (sql/16_api.sql). */
 export const ofPostgres: Record<string, string> = {
   account_id: 'policies ask it: says whose token it is',
   identity_id: 'policies ask it: says as whom that account acts',

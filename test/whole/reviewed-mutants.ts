@@ -1,4 +1,4 @@
-/** What the owner of all that is asked for is refused nevertheless, with the reason. */
+/** Calls that are refused even to the owner of all rows that they name, with the reason. */
 export const refusals: Record<string, [code: string, why: string]> = {
   'private.open_payout': ['status_transition_invalid', 'is for the money of a banned account'],
   'private.refund_invoice': ['status_transition_invalid', 'is for a paid invoice'],
@@ -76,7 +76,7 @@ export const survivors: Record<string, string> = {
     'finds the same file among documents of another identity of the account',
 }
 
-/** Those of them that take one row among several or meet rows of other tests: by chance. */
+/** Survivors that depend on chance: they take one of several rows, or meet rows of other tests. */
 export const byChance = new Set([
   'area_figures: identities.id = search_documents.owner_identity_id',
   'cancel_closing: identities.id = cancel_closing.identity_id',

@@ -173,7 +173,7 @@ describe('functions', () => {
   })
 })
 
-// In this order: a client that has left its last channel closes its connection a moment later.
+// The order matters, because a client that has left its last channel closes its connection a moment later.
 describe('Realtime', { shuffle: false }, () => {
   test(
     'brings messages on the private channel of the account, whoever keeps the session',

@@ -1,4 +1,4 @@
-// FAV-07: what a push says of a listing is judged again when it is sent.
+// FAV-07: when a push about a listing is sent, the service checks again whether its text is still true.
 import { expect } from 'vitest'
 import { toggleFavorite } from '../../favorites/reads.ts'
 import { database, type Person, signUp } from '../../support/client.ts'
@@ -23,7 +23,7 @@ const suspendOwner: Change = (_id, { id }) =>
   database().query(`update public.accounts set status = 'suspended' where id = $1`, [id])
 const nothing: Change = () => Promise.resolve()
 
-/** The pushes of the kind after quiet hours, in which something was told and then changed. */
+/** Returns how many pushes of the kind are sent after quiet hours in which `told` and then `changed` ran. */
 async function pushedAfter(kind: string, told: () => Promise<unknown>, changed: () => unknown) {
   const { pushToken } = await registerDevice(sara)
   await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })

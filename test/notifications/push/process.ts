@@ -12,7 +12,7 @@ export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
     fcm = await startFcmStub()
-    // If a slow machine brought the token too late, nothing would be sent for a minute.
+    // Without PATIENCE a slow machine may get FCM's token too late, and then nothing is sent for a minute.
     jobs = await startFacade({ ...fcm.settings, PATIENCE: '10' }, 'jobs')
   })
   afterAll(async () => {
@@ -72,7 +72,7 @@ export async function sendAndWait(person: Person, send: () => Promise<unknown> =
   return rows.map(({ due, ...row }) => ({ ...row, least: due - after, most: due - before }))
 }
 
-/** As if this time had passed, so that quiet hours may be over. */
+/** Pretends that this time has passed, so that quiet hours may be over. */
 export const agePushes = ({ id }: Person, seconds = 5000) =>
   database().query(
     `create temporary table aged on commit drop as
@@ -82,11 +82,11 @@ export const agePushes = ({ id }: Person, seconds = 5000) =>
      set quiet_from = quiet_from - interval '${seconds} s',
          quiet_to = quiet_to - interval '${seconds} s'
      where account_id = '${id}' and quiet_from is not null;
-     -- Other quiet hours have moved what waits.
+     -- A change of the quiet hours moves waiting pushes, so their times are set last.
      update private.push_outbox set due_at = aged.due_at from aged where push_outbox.id = aged.id`,
   )
 
-/** Lets what waits be due at this time of the day. */
+/** Makes waiting pushes due now, without moving quiet hours. */
 export const makePushesDue = (person: Person) =>
   database().query('update private.push_outbox set due_at = now() where account_id = $1', [
     person.id,

@@ -1,4 +1,5 @@
-// Shows an app's first screens, sends, deletes and signs out by generated code: lines of "name: what was decoded".
+// Loads an app's first screens, sends, deletes and signs out with a generated client, and prints each decoded
+// answer as a line "name: value".
 package main
 
 import (
@@ -44,7 +45,7 @@ func prices(items []market.Listed) []string {
 	})
 }
 
-// Returns a form of text fields, given as name and value, and after them the files; and its Content-Type.
+// Returns the Content-Type and body of a form with text fields, given as pairs of name and value, and files.
 func form(fields []string, name string, files ...string) (string, io.Reader) {
 	body := bytes.Buffer{}
 	parts := multipart.NewWriter(&body)

@@ -1,4 +1,7 @@
-/** Shows an app's first screens, sends, deletes and signs out by generated code: lines of "name: what was decoded". */
+/**
+ * Loads an app's first screens, sends, deletes and signs out with a generated client, and prints each decoded
+ * answer as a line "name: value".
+ */
 import java.io.File
 import java.util.UUID
 import market.apis.*
