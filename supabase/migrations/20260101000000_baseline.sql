@@ -20,8 +20,8 @@ set check_function_bodies = off;
 -- acting and administering own nearly all functions that clients and administrators execute
 --          (16_api.sql), so that row-level security binds every statement in them. They own no
 --          table, and no client can become them.
--- exporting owns in the same way what reads for all identities of an account, not only for the one
---          that acts (14_privacy/4_reads_export_identities.sql).
+-- exporting owns in the same way the function that reads for all identities of an account, not only
+--          for the one that acts (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin
@@ -149,7 +149,7 @@ comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
 comment on column private.alarms.deliver_at is
-  'When a job next sends it to ALARM_WEBHOOK; null once it was taken there.';
+  'When a job next sends it to ALARM_WEBHOOK; null once it was accepted there.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -163,9 +163,9 @@ create table private.timestamps (
 );
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: start of a test of Auth''s endpoints; doors_tried: of '
-  'the last daily test; pushes_paused: when FCM accepts pushes again; beat: the primary''s clock; '
-  'area_prices_kept: when the figures of this month were last replaced.';
+  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
+  'when the last daily one began; pushes_paused: when FCM accepts pushes again; beat: the '
+  'primary''s clock; area_prices_kept: when the figures of this month were last replaced.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -199,8 +199,8 @@ create policy "nobody but functions of their owner" on private.deferred_notifica
 
 -- sql/01_base/2_rules_edits.sql
 
--- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as the
--- route, through triggers, or is refused with a sentence that says what to do instead
+-- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as through
+-- the API, by triggers, or is refused with a sentence that says what to do instead
 -- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
 -- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
 -- does not set edits.by, as migrations do.
@@ -500,7 +500,7 @@ begin
   return private.is_name(name) and private.is_written(name)
     -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
     -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
-    -- like a check mark. A cross says no, and stars of religions say something else.
+    -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
       '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'
@@ -774,8 +774,8 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems: the code that only one kind of field can have if there is '
-  'one, else validation_failed.';
+  'Raises one error for all problems. Its code is the first that only some kinds of field can '
+  'have, else validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
@@ -798,7 +798,7 @@ begin
     path, case when value is null then 'required' else 'invalid' end, by_hand => by_hand);
 end
 $$;
-comment on function private.refuse_value is 'Refuses a value that does not fit, or is not there.';
+comment on function private.refuse_value is 'Refuses a value that is missing or invalid.';
 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable
@@ -870,8 +870,8 @@ create function private.name_order(name text) returns text
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
   'The key by which names are sorted, in collation C: their plain letters, whose code points are '
-  'in alphabetical order. By the code points of the name itself, and in many collations, آ, أ, إ '
-  'and ا are apart.';
+  'in alphabetical order. The code points of the names themselves, and many collations, would sort '
+  'آ, أ, إ and ا apart.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -898,7 +898,7 @@ end
 $$;
 comment on function private.is_query is
   'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
-  'it counts as no query; one of other signs alone matches nothing.';
+  'it counts as no query; a query of other signs alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -1026,8 +1026,8 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'The beginning of a text: at most so many characters, ending where a grapheme ends, so that no '
-  'flag, family or letter with marks is cut, except a grapheme of more than 40 characters.';
+  'The beginning of a text, at most that many characters. It ends where a grapheme ends, so that '
+  'no flag, family or letter with marks is cut, unless it has more than 40 characters.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -1116,7 +1116,7 @@ comment on function private.normal_form is 'Normalises a text; nothing else may 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
   language sql immutable parallel safe
-  -- For some locales no-break spaces are no white space.
+  -- In some locales no-break spaces do not count as white space.
   return nullif(btrim(regexp_replace(
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
@@ -1312,7 +1312,8 @@ comment on function private.cursor_key is
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
-comment on function private.is_sort is 'Whether a sort is known. - reverses it; newest is -oldest.';
+comment on function private.is_sort is
+  'Whether a sort is known. A leading - reverses it; newest is -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -1426,7 +1427,8 @@ comment on function private.notify is
 
 -- sql/01_base/7_jobs.sql
 
--- In for_each, a row that fails is rolled back, raises an alarm and is skipped for an hour.
+-- In for_each, a row that fails is rolled back. Unless a lock conflict was the cause, it raises an
+-- alarm, and the job leaves the row out for an hour (failed_recently).
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql stable set search_path = ''
@@ -1926,7 +1928,7 @@ end
 $$;
 comment on function private.require_open is
   'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each call of a person; calls past the facade reach it in every counted act.';
+  'calls it before each call of a person; for calls that bypass the facade, each counted act does.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
@@ -2094,7 +2096,8 @@ comment on column public.accounts.status is 'A requested deletion (delete_at) do
 comment on column public.accounts.status_reason is
   'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
 comment on column public.accounts.delete_at is
-  'When a deletion is due, even of a locked account. Until a sign-in cancels it nobody sees the account.';
+  'When a requested deletion is due, even of a locked account. Nobody sees the account until a '
+  'sign-in cancels it.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.unreachable_since is
   'Since when the account has neither phone nor email. If it has no provider either, nobody can '
@@ -2282,8 +2285,9 @@ create table private.banned_contacts (
   constraint banned_contacts_are_hashed_or_wait check (num_nonnulls(value, hash) = 1)
 );
 comment on table private.banned_contacts is
-  'Proven phones and emails of banned accounts, with which nobody registers for a year, also when '
-  'the account is gone. Delete a row to allow it again. Cleaned by private.purge_banned_contacts.';
+  'Proven phones and emails of banned accounts, with which nobody can register for a year, even '
+  'once the account is gone. Delete a row to allow it again. Cleaned by '
+  'private.purge_banned_contacts.';
 -- There is no foreign key, because a row outlives its account.
 comment on column private.banned_contacts.account_id is 'The banned account.';
 comment on column private.banned_contacts.value is
@@ -2691,7 +2695,7 @@ begin
 end
 $$;
 comment on function private.is_in_order is
-  'Whether jobs may act for an identity: it may act itself, and its plan and listings do not stand still.';
+  'Whether jobs may act for an identity: it may act itself, and its plan and listings are running.';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable
@@ -2901,7 +2905,7 @@ as $$
   )
 $$;
 comment on function private.is_banned_contact is
-  'Whether a banned account had this phone or email. hash is that of the functions.';
+  'Whether a banned account had this phone or email. The edge functions make hash.';
 
 create function private.keep_banned_contacts() returns trigger
   language plpgsql security definer set search_path = ''
@@ -3000,7 +3004,7 @@ create function private.code_wait(purpose text, identifier text, requested_by by
   language sql stable security definer set search_path = ''
 as $$
   -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone, so of twenty concurrent ones one sends a code.
+  -- A registration waits for any code to the phone, so only one of twenty concurrent ones sends one.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -3528,8 +3532,8 @@ create function private.lock_sessions(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. An index finds
-  -- a row that was updated at its old place.
+  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. In an index
+  -- scan, an updated row keeps its place.
   perform from auth.sessions where sessions.user_id = lock_sessions.account_id for update;
 end
 $$;
@@ -3664,7 +3668,8 @@ begin
 end
 $$;
 comment on function private.lock_dependents is
-  'Locks the account and all rows that depend on it; goes means that they will be deleted.';
+  'Locks the account and all rows that depend on it; goes: account and identities are being '
+  'deleted.';
 
 create function private.before_state_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -3769,7 +3774,8 @@ begin
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.uncount_action is 'Undoes the count of an act that was done already.';
+comment on function private.uncount_action is
+  'Undoes the count of a repeated act that changed nothing.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql set search_path = ''
@@ -4285,8 +4291,8 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic. unread of an '
-  'identity is unreadTotal of its conversations, 0 while it may not act.';
+  'The caller''s user, acting identity (null if none), identities, Realtime topic. An identity''s '
+  'unread is the unreadTotal of its conversations, 0 while it may not act.';
 
 create function api.check_session() returns uuid
   language plpgsql stable set search_path = ''
@@ -4529,7 +4535,7 @@ begin
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
   -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused ones count too, because their owner may type another one's code.
+  -- named one. Old and refused ones count too, as their owner may type the code of another one.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -4801,7 +4807,7 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether it is written. Can be repeated for ten minutes.';
+  'The value to write at Auth, and whether it is written already. Can be repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql stable security definer set search_path = ''
@@ -5069,7 +5075,7 @@ end
 $$;
 comment on function api.update_me is
   'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
-  'picture. 404 not_found for another''s picture.';
+  'picture. 404 not_found for somebody else''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -5148,7 +5154,7 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- Registering by email reserves it while Auth creates the user; registering by phone needs a code.
+-- Registering by email reserves the email while Auth creates the user; by phone it needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''
@@ -5615,8 +5621,9 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'Finishes a sign-in by any proof. A second one within 15 minutes of the account''s first, from '
-  'the same address and client, counts as by the same person, and nobody is notified of it.';
+  'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
+  'from the same address and client, this one is taken for the same person''s, and nobody is '
+  'notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -5931,7 +5938,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth would store in full, to the 200 characters that its owner sees.';
+  'Cuts the user agent, which Auth would store in full, to the 200 characters that are shown.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -6551,7 +6558,7 @@ begin
   elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
     and not exists (select from public.admins where admins.account_id = account.id)
     and account.email is distinct from private.decoy_email() then
-    -- get_me would refuse it, but only after a requested deletion had been taken back.
+    -- get_me would refuse the caller, but only after a requested deletion had been cancelled.
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then
@@ -7252,7 +7259,7 @@ begin
   return case
     when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
     -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
-    -- mobile that lacks one.
+    -- mobile number that lacks a digit.
     when national ~ '^[234][0-9]{6}$' then '+9652' || national
     else bare
   end;
@@ -7567,7 +7574,7 @@ begin
 end
 $$;
 comment on function private.keep_unverified is
-  'Lets a company or office that is not verified wait for it after a suspension.';
+  'After a suspension, makes a company or office that is not verified wait for verification.';
 
 create trigger identities_abide_by_their_verification
   before update of status on public.identities
@@ -7576,7 +7583,8 @@ create trigger identities_abide_by_their_verification
   )
   execute function private.keep_unverified();
 comment on trigger identities_abide_by_their_verification on public.identities is
-  'Runs before identities_active_need_a_licence and what locks and tells, which read the status.';
+  'Runs before identities_active_need_a_licence, identities_take_what_follows and '
+  'identities_tell_since_when, which read the status.';
 
 create function private.check_licence() returns trigger
   language plpgsql
@@ -7636,8 +7644,8 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified. Its
-      -- owner, who takes a closing back, verifies nothing.
+      -- An active identity was verified by an admin; a pending or rejected one is not verified. An
+      -- owner who takes back a closing verifies nothing.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
@@ -8828,8 +8836,8 @@ comment on column public.wallet_payouts.identity_id is
   'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
   'back.';
 comment on column public.wallet_payouts.not_before is
-  'When an admin may decide about it: of a banned account 120 days after its newest payment, which '
-  'may still be charged back.';
+  'From when an admin may decide about it: for a banned account, 120 days after its newest '
+  'payment, which may be charged back until then.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
@@ -8869,7 +8877,7 @@ comment on column public.refund_documents.serial is 'The number in its year, wit
 comment on column public.refund_documents.number is
   'The number that people see, such as CN-2026-000123.';
 comment on column public.refund_documents.payer_name is 'Replaced when the identity is closed.';
-comment on column public.refund_documents.document is 'Everything else that it says.';
+comment on column public.refund_documents.document is 'Everything else in the document.';
 create index refund_documents_invoice_idx on public.refund_documents (invoice_id);
 alter table public.refund_documents enable row level security;
 revoke all on public.refund_documents from anon, authenticated, service_role;
@@ -12380,9 +12388,9 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: seven days before a plan ends, notifies its owner, if in order, and issues a renewal''s '
-  'invoice if needed. If a renewal would be worse, it says so instead and stops the renewal; if '
-  'the plan is no longer sold, it does so 30 days before.';
+  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
+  'renewal''s invoice if needed. If a renewal would be worse, it says so instead and stops the '
+  'renewal; if the plan is no longer sold, it does so 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12439,8 +12447,8 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans on their last day from the wallet, if that holds enough and the owner is in '
-  'order.';
+  'Job: renews plans on their last day from the wallet, if that holds enough and '
+  'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql set search_path = ''
@@ -13038,8 +13046,8 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Listings that are suspended or were, as they were then, to recognise them when they are posted '
-  'anew. Cleaned by private.purge_suspensions, and deleted with the account.';
+  'Listings that are or were suspended, as they were then, so that a repeat of them is recognised. '
+  'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
   'The listing; it may be gone, because its row is deleted earlier.';
 comment on column private.suspensions.listing is
@@ -13066,7 +13074,7 @@ comment on column public.duplicates.property_id is 'The one that was published l
 comment on column public.duplicates.of_id is
   'The listing that it repeats; it may be gone, because its row is deleted earlier.';
 comment on column public.duplicates.state is
-  'open waits for an admin. in_review: of_id is suspended or was, so property_id waits for review. '
+  'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
   'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
   'suspended were decided and do not come again.';
 create unique index duplicates_pair_key
@@ -13080,7 +13088,7 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings to compare with others, some more than once, so that no writer waits. '
+  'Listings that a job compares with others, so that no writer waits; one may have several rows. '
   'Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 
@@ -13605,7 +13613,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field, all or only those with the use.';
+  'The select list of the fields from first_field to last_field, all or only those with this use.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -13698,7 +13706,7 @@ begin
       field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
       field.maximum)
     as parsed
-  -- Null clears a field, but not the type; anywhere else it is an absent field.
+  -- Null clears any field but the type; for the type, and inside a value, it counts as absent.
   where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;
@@ -14101,7 +14109,7 @@ create function private.compared_fields(property public.properties) returns json
 
 create function private.repeats_suspended(property public.properties) returns boolean
   language plpgsql
-  security definer -- reads what was suspended of all identities of the account, and writes pairs
+  security definer -- reads suspended listings of all identities of the account, and writes pairs
   set search_path = ''
 as $$
 declare
@@ -14140,14 +14148,14 @@ end
 $$;
 comment on function private.publish_or_review is
   'Refuses a listing that becomes active and repeats another of its identity, or makes it wait for '
-  'review if it repeats one that is suspended or was.';
+  'review if it repeats one that is or was suspended.';
 
 -- sql/06_properties/2_rules_states.sql
 
 -- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
 --   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
 --   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
---   expired -> active within 90 days; in the last 7 days of its time an active one is renewed
+--   expired -> active within 90 days; an active one can be renewed in the last 7 days of its time
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
 create function private.property_actions()
@@ -14272,8 +14280,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- The end of a pause adds the whole pause. While an administrator's act stops the owner, the
-    -- end of that act adds it.
+    -- For a paused listing the end of the pause adds all of this. What passes while an
+    -- administrator's act stops the owner is added at the end of that act.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',
@@ -17067,7 +17075,7 @@ as $$
   ))
 $$;
 comment on function private.expire_listings is
-  'Job: expires listings whose time is over, but for those of owners whom an administrator stopped.';
+  'Job: expires listings whose time is over, except those of owners whom an administrator stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -17423,7 +17431,7 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites; private.count_savings_of does where counted changes.';
+  'Updates property_counters.favorites; private.count_savings_of does so when counted changes.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites
@@ -17474,7 +17482,7 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or own active listing; of another one its id with status unavailable.';
+  'The card of a listed or own active listing; for any other, its id with status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
@@ -17679,7 +17687,7 @@ begin
 end
 $$;
 comment on function private.on_saver_account is
-  'Counts favorites of an account no more while it may not act.';
+  'Stops counting the favorites of an account while it may not act.';
 
 create trigger accounts_count_their_favorites
   after update of status, suspended_until, delete_at on public.accounts
@@ -17698,7 +17706,7 @@ begin
 end
 $$;
 comment on function private.on_saver_identity is
-  'Counts favorites of an identity no more while it is not active.';
+  'Stops counting the favorites of an identity while it is not active.';
 
 create trigger identities_count_their_favorites
   after update of status on public.identities
@@ -17865,7 +17873,7 @@ comment on function private.require_snapshot is
 -- sql/08_feed/4_reads.sql
 
 -- Slots are counted over the listings that were listed at the snapshot, so that a page number
--- always means the same slots. A listing that was unlisted since leaves its slot empty.
+-- always means the same slots. A listing that has been unlisted since then leaves its slot empty.
 
 -- Each half of the union is sorted and limited, so that the planner need not sort all rows.
 create function private.published_listings(
@@ -18253,12 +18261,12 @@ comment on column private.reading_words.field is
   'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
   'beside it counts (other: years and the like, for which there is no filter). times: the number '
   'before it is multiplied by value. count: value is the number that it spells out. rooms, '
-  'bathrooms, floor: how many rooms, which floor; ordinal: which, beside a word for floor. bound: '
-  'how the number after it is meant. measure: what the amount after it is of (m2: the listing; '
+  'bathrooms: how many; floor: which one; ordinal: the same, beside a word for floor. bound: how '
+  'the number after it is meant. measure: what the amount after it measures (m2: the listing; '
   'length: a street or front; other: an income or deposit). negation: what follows is not meant '
-  '(verb: a verb can follow, ما ابي; nor: also an "or", ولا; doubt: also a question, ما عندكم). '
-  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning (maid '
-  'room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  '(verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما عندكم). '
+  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning '
+  '(maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -18279,10 +18287,10 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, as '
-  'in private.search_filters. words: those left, in the form that searches compare, and as typed. '
-  'ignored: what was left out. strategy: the one that the query asks for, if another is chosen. '
-  'sort: the order, if none is given.';
+  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
+  'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
+  'same as typed. ignored: what was left out. strategy: the one that the query asks for, if '
+  'another is chosen. sort: the order that it asks for, if none is given.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -18387,7 +18395,7 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression is tried only where its sign occurs, since Postgres keeps few of them.
+  -- Each regular expression is tried only where its sign occurs: Postgres keeps few of them compiled.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -18447,7 +18455,7 @@ begin
     marked := private.reading_signs(marked);
   end if;
   if strpos(marked, 'لفي') > 0 then
-    -- Without its ال الفين would be فين, which asks where; ƚ tells them apart.
+    -- Without ال, الفين (2,000) would be فين (where); ƚ tells them apart.
     marked := regexp_replace(
       marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
@@ -18463,7 +18471,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, ق5 if ق is one, من300; in three ب300الف and شقة3غرف.
+  -- 400م is split in two if م is a unit, like ق5 and من300; ب300الف and شقة3غرف in three.
   for n in reverse cardinality(plain) .. 1 loop
     if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
       plain := plain[:n - 1] || plain[n + 1:];
@@ -18662,8 +18670,8 @@ end
 $$;
 comment on function private.reading_negations is
   'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
-  'joins to it. That becomes not kind, not area or not governorate, furnishing the other codes, and '
-  'anything else unclear.';
+  'joins to it. A kind, area or governorate becomes not kind, not area or not governorate, '
+  'furnished gets the other codes, and anything else becomes unclear.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
@@ -18728,7 +18736,7 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  -- It could change the multiplier, as in كم الف.
+  -- A word before a multiplier could change it, as in كم الف.
   apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
@@ -18762,8 +18770,8 @@ begin
 end
 $$;
 comment on function private.reading_letters is
-  'Makes numbers below 1,000 that are spelled out one item each: N, u below 10, E in English. '
-  'letters: those of all items; W and 0 are a number in words or figures with what it counts.';
+  'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
+  'those of all items; W and 0 are a number in words or figures with what it counts.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -18773,11 +18781,11 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, and a fraction of them, thousands or hundreds (which are thousands too).
+    -- Millions, with a fraction of one, thousands, or hundreds (which mean thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, with a fraction of one or a smaller number; الف ومية متر is a size.
+    -- Thousands, with a fraction of one or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
@@ -18859,7 +18867,7 @@ comment on function private.reading_amount is
 
 -- sql/08_reading/2_rules_ranges.sql
 
--- The unit decides what an amount measures; the words before and behind it decide whether it is a
+-- The unit decides what an amount measures; the words before and after it decide whether it is a
 -- minimum or a maximum.
 
 create function private.with_end(amount private.amount, other private.amount)
@@ -19020,8 +19028,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number is the amount that was said, of two the '
-  'smaller; last: the index of its last item.';
+  'The range that begins at index, or null. range.number is the amount that was said, the smaller '
+  'of two; last: the index of its last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -19124,7 +19132,7 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined, but of other values the '
+  'Adds a filter. If the query names it twice, lists of codes are joined; of any other value the '
   'first is used and the second ignored.';
 
 create function private.with_names(
@@ -19397,7 +19405,7 @@ begin
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
     '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
-    -- Where no kind is named, دور ارضي is a floor, too.
+    -- If no kind is named, دور ارضي (ground floor) also means the kind floor.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
   end loop;
@@ -19405,7 +19413,8 @@ begin
 end
 $$;
 comment on function private.read_query is
-  'The reading of q; strategy is null for the map. Words of order are ignored beside a given sort.';
+  'The reading of q; strategy is null for the map. Words for a sort order are ignored if sort is '
+  'given.';
 
 -- sql/08_search/1_tables.sql
 
@@ -19805,8 +19814,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what a '
-  'text asks for that listings may say in their text too (private.said_terms).';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what q '
+  'asks for that a listing may also say in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -19849,7 +19858,7 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The number just before it. A far smaller one would be too small for double precision.
+    -- The number just before it. One far below 1 would leave the range of double precision.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
@@ -20019,7 +20028,7 @@ begin
       when 'box' then
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
-      when 'circle' then -- the haversine formula needs no column that the index of cells has not
+      when 'circle' then -- the haversine formula needs only columns of the index of cells
         'search_documents.has_pin and '
         'power(sind((search_documents.lat - (($1).near)[1]) / 2), 2) + cosd((($1).near)[1]) '
         '* cosd(search_documents.lat) * power(sind((search_documents.lng - (($1).near)[2]) / 2), 2) '
@@ -20232,7 +20241,7 @@ begin
     cross join lateral generate_series(west, west
       + private.search_cell(rectangle[4], rectangle[3])
       - private.search_cell(rectangle[4], rectangle[1])) as cell
-    -- The corners of the rectangle may be outside the circle; one in a hundred is for the curve.
+    -- The corners of the rectangle may be outside the circle. 1 % is added for the earth's curvature.
     where near is null or power(111.2 * (near[1]
         - least(greatest(near[1], cell / 32768 / 50.0), cell / 32768 / 50.0 + 0.02)), 2)
       + power(111.2 * cosd(near[1]) * (near[2]
@@ -20517,13 +20526,14 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, maybe among given ids. In its SQL texts '
-  '$1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. conditions: all '
-  'on a listing; beside_words: all but those on its words. key: the expression that is sorted by; '
-  'after: the condition that a listing comes after the given one. compared: the leading columns of '
-  'an index, each with its values in choices; ranges: how many combinations of these there are; '
-  'is_indexed: whether their indexes can answer all conditions. found_by: an indexable condition '
-  'that every match meets; rest: those that remove what else it finds, expected to_gather in all.';
+  'How a search finds the first listings after a given one, maybe among given ids. In its SQL '
+  'texts $1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. '
+  'conditions: all on a listing; beside_words: all but those on its words. key: the expression '
+  'that is sorted by; after: the condition that a listing comes after the given one. compared: the '
+  'leading columns of an index, each with its values in choices; ranges: how many combinations of '
+  'these there are; is_indexed: whether their indexes can answer all conditions. found_by: an '
+  'indexable condition that every match meets; to_gather: how many listings it is expected to '
+  'find; rest: the conditions that then still have to be checked.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -21258,7 +21268,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- Listings without any of the words all lack the same, so fewer are needed.
+        -- What step 1 adds has none of the words, so its order is final: 30 are enough, besides up to
+        -- 4 that were found before.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -21277,8 +21288,8 @@ end
 $$;
 comment on function private.similar_listings is
   'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Each step reads '
-  'the first 200.';
+  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Step 1 reads the '
+  'first 34, every other the first 200.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -21424,8 +21435,8 @@ end
 $$;
 comment on function private.search is
   'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones follow; '
-  'similar says from which index on what is let go or widened.';
+  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones '
+  'follow; similar says from which index on which filters are let go or widened.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -21475,7 +21486,7 @@ begin
         else $sql$jsonb_build_object('value', counted.value)$sql$ end,
       case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
       format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
-      case rule.compared when 'bedrooms' -- so many or more
+      case rule.compared when 'bedrooms' -- this many or more
         then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
         else 'sum(listings)' end), ', ')
   into columns, names, facets
@@ -21514,7 +21525,7 @@ declare
   facet_query record; -- what a facet is counted among
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the time of the statement is over, and no later limit would end it
+  is_late boolean := false; -- the statement has timed out once, and nothing would end it again
   part record;
   counts jsonb;
 begin
@@ -22433,7 +22444,7 @@ comment on table private.upload_sessions is
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 comment on column private.upload_sessions.expires_at is
-  'Seven days after its last upload, 14 after its first at most.';
+  'Seven days after its last upload, at most 14 after its first.';
 comment on column private.upload_sessions.ended is
   'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
   'further uploads to it are refused and do not become a listing without the earlier pictures.';
@@ -22496,7 +22507,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files without a row, over an hour old, the current scan was the first to find.';
+  'How many files over an hour old the current scan was the first to find without a row.';
 comment on column private.media_scans.last_files_without_row is
   'The result of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is
@@ -23025,7 +23036,7 @@ end
 $$;
 comment on function private.use_picture is
   'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
-  'for one that a message has already.';
+  'for one that a message already uses.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql set search_path = ''
@@ -23300,7 +23311,7 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures at once or, for a moderated listing, stores a change that shows more for '
+  'Changes the pictures. For a moderated listing only removals apply at once; the rest waits for '
   'approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
@@ -23847,7 +23858,7 @@ create trigger accounts_take_their_documents
 
 -- sql/09_media/6_events_suspensions.sql
 
--- The files of what an administrator suspended move to a private bucket, and back. This is only
+-- The files of whatever an administrator suspends move to a private bucket, and back. This is only
 -- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger
@@ -24055,7 +24066,7 @@ begin
             and not exists (
               select from public.reports
               where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
-                -- Anyone with its URL could see the picture of a hidden message.
+                -- After an upheld report a message's picture is removed: its URL is public.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
           order by media.removal_due_at, media.discarded_at
@@ -24108,7 +24119,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First the rows follow files that were moved while the job ended in between.
+    -- First the rows follow files that were moved by a job that ended before it wrote this down.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -25285,7 +25296,7 @@ grant execute on function
 
 -- sql/10_chat/4_reads_gateway.sql
 
--- The chat gateway (functions/chat) calls these. They return nothing that is not in the lists of
+-- The chat gateway (functions/chat) calls these. All that they return is also in the lists of
 -- conversations and messages.
 
 create function api.open_socket() returns json
@@ -25635,7 +25646,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Adds a conversation that the other side opened to the list of the side that asks for it.';
+  'Lists a conversation, which the other side opened, for the side that asks for it.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -25785,8 +25796,9 @@ begin
 end
 $$;
 comment on function private.set_message_hidden is
-  'Hides a message or shows it again, which changes the conversation for both sides, and the unread '
-  'count of one that has not read it. Returns false if it is so already, or was hidden too long ago.';
+  'Hides a message or shows it again, which changes the conversation for both sides, and the '
+  'unread count of a side that has not read it. Returns false if it is so already, or was hidden '
+  'too long ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
@@ -26574,7 +26586,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Creates a lead when somebody is the first to write about another''s listing.';
+  'Creates a lead when somebody is the first to write about somebody else''s listing.';
 
 create trigger messages_make_leads
   after insert on public.messages
@@ -26911,9 +26923,9 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'What administrators note for each other about a person, a listing or a case. A note goes with what '
-  'it is about: a closed identity, a listing or pair that is gone, a report or payout that is '
-  'emptied. Deleted with the account.';
+  'What administrators note for each other about a person, a listing or a case. A note is deleted '
+  'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
+  'Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';
 comment on column public.notes.by_id is 'The administrator who wrote it.';
 create index notes_account_idx on public.notes (account_id, created_at, id);
@@ -26940,12 +26952,12 @@ comment on table private.passkeys is
   'The passkeys (WebAuthn) with which administrators prove who they are. Deleted with the account.';
 comment on column private.passkeys.credential_id is 'In base64url, as browsers send it.';
 comment on column private.passkeys.rp_id is
-  'The host of the page that registered it; the passkey serves no page of another host.';
+  'The host of the page that registered it; it works on no other host.';
 comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
-  'How often it had signed at its last use; always 0 if it does not count, as synced ones.';
+  'How often it had signed at its last use; always 0 if it does not count, like synced ones.';
 comment on column private.passkeys.transports is
-  'The transports that the browser named, returned to it unchanged; null leaves it the choice.';
+  'The transports that the browser named, returned to it unchanged; null leaves the choice to it.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -26960,8 +26972,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'The challenges that a passkey signs in a session, once and within five minutes, to be added or '
-  'to prove. Cleaned by private.on_session_ended.';
+  'The challenges of sessions. A passkey signs one, once and within five minutes, to be added or '
+  'to prove something. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;
@@ -27018,7 +27030,8 @@ comment on table public.reports is
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'What was reported, as private.reported_content saw it then; its pictures stay until it is emptied.';
+  'What was reported, as private.reported_content saw it then. Its pictures stay until it is '
+  'emptied, a message''s only until the report is upheld.';
 comment on column public.reports.content_hash is
   'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
   'refused.';
@@ -27428,8 +27441,8 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Adds an entry. Called before the change, so that audit_change does not record it a second time, '
-  'and nobody who is no admin makes it.';
+  'Adds an entry, but refuses people who are not admins. Called before the change, so that '
+  'audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -27620,7 +27633,7 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use the indexes on those that wait.
+-- Without a search_path this function is inlined, so queries can use identities_await_verification_*.
 create function private.awaits_verification(identity public.identities) returns boolean
   language sql immutable parallel safe
   return (
@@ -27852,10 +27865,10 @@ comment on function private.ascii_email is
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out
--- (of a banned account, too) or write off, and to add or remove a passkey. An administrator with a
--- passkey can prove by nothing else, because a passkey does not work on a copied page. Only the
--- facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
+-- write off, change a plan or setting, export people's data, and add or remove a passkey. One with a
+-- passkey can prove by nothing else, because it does not work on a copied page. Only the facade
+-- passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -27981,7 +27994,7 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller cannot see, or owns. A person whom the caller has talked to, and a '
+  'Refuses what the caller owns or cannot see. A person whom the caller has talked to, and a '
   'listing that the caller asked or talked about, can be reported even when gone. Returns the '
   'identity that it belongs to, and the conversation of a message.';
 
@@ -28100,7 +28113,7 @@ end
 $$;
 comment on function private.on_report_decided is
   'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
-  'deleted account, which only the decision still needed.';
+  'deleted account, whose copy was kept only for the decision.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports
@@ -28409,7 +28422,8 @@ as $$
   select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
   from public.organisations where organisations.identity_id = identity.id
 $$;
-comment on function private.licence_sought is 'The licence that it has, or has sent to be verified.';
+comment on function private.licence_sought is
+  'The licence that it has sent to be verified, else the one that it has.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
@@ -30049,8 +30063,9 @@ begin
 end
 $$;
 comment on function private.claim_moderation is
-  'Api: For admins: says for 15 minutes that the caller looks at an item, unless another does. Returns '
-  'who does, what was last decided about it, and the item as it stands. 403 admin_only, 404 not_found.';
+  'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
+  'Returns who has, what was last decided about it, and the item as it stands. 403 admin_only, 404 '
+  'not_found.';
 
 create function private.release_moderation(id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -30063,7 +30078,7 @@ begin
 end
 $$;
 comment on function private.release_moderation is
-  'Api: For admins: the caller looks at the item no longer. 403 admin_only.';
+  'Api: For admins: ends the caller''s claim of an item. 403 admin_only.';
 
 grant execute on function private.claim_moderation, private.release_moderation to authenticated;
 
@@ -30287,7 +30302,7 @@ begin
   where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
     and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
   if exports > 3 and list <> 'payment_events' then
-    -- The day makes the alarm unique, because nothing settles that of another day.
+    -- The day makes the alarm unique, because nothing settles the one of an earlier day.
     perform private.raise_alarm('people_exported',
       concat_ws(' ', admin_id, (now() at time zone 'Asia/Kuwait')::date),
       jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));
@@ -30424,10 +30439,9 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after which '
-  'one that is not verified waits for it. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after '
+  'which an unverified one waits for verification. 403 admin_only, 404 identity_not_found, 409 '
+  'admin_self, status_transition_invalid, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
 
@@ -30757,7 +30771,7 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note goes when its row ends. So the row must not have ended, and does not end meanwhile.
+  -- A note is deleted when its row ends, so the row must still exist, and this lock keeps it.
   case kind
     when 'identity' then
       perform from public.identities
@@ -30790,8 +30804,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Locks and returns the account that a note is about, and locks the row, so that what deletes '
-  'their notes waits.';
+  'Locks and returns the account that a note is about, and locks the row, so that whatever deletes '
+  'their notes has to wait.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -30993,8 +31007,8 @@ begin
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes one of the caller''s passkeys, and ends what passkeys have proven in '
-  'the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys, and ends proofs made with passkeys '
+  'in the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -31021,7 +31035,7 @@ begin
 end
 $$;
 comment on function private.remove_passkeys is
-  'Removes all passkeys of an account, for a row of admin_acts, and ends what they have proven.';
+  'Removes all passkeys of an account, for a row of admin_acts, and ends proofs made with them.';
 
 grant execute on function
   private.begin_passkey, private.take_passkey_challenge, private.add_passkey,
@@ -31076,7 +31090,7 @@ begin
 end
 $$;
 comment on function private.require_admin_without_passkey is
-  'Facade: before a password or code is looked at: 403 admin_only, passkey_required.';
+  'Facade: called before a password or code is checked. 403 admin_only, passkey_required.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean,
@@ -31095,8 +31109,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- A counting passkey must be above its stored counter, which may have grown since the facade
-    -- read it; any other stays at 0.
+    -- The counter of a passkey that counts must exceed the stored one, which may have grown since
+    -- the facade read it; any other stays at 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id
@@ -32056,12 +32070,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; of one that was verified before, what it wants to '
-  'change (pending_changes). claims lists others with the same licence, its '
-  'holder first; only one can be active. decisions lists what was decided about the same account or '
-  'licence, the newest first. Add a row to admin_acts with act verify_identity or '
-  'reject_identity, target id or licence_no and this version, which changes with the page and the '
-  'papers (admin_documents); without papers it may be left out.';
+  'Companies and offices to verify, oldest first; pending_changes is what one that was verified '
+  'before wants to change. claims lists others with the same licence, its holder first; only one '
+  'can be active. decisions lists what was decided about the same account or licence, the newest '
+  'first. Add a row to admin_acts with act verify_identity or reject_identity, target id or '
+  'licence_no and this version, which changes with the page and the papers (admin_documents); '
+  'without papers it may be left out.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -32270,13 +32284,13 @@ create table public.reviews (
 );
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
-comment on column public.reviews.comment is 'Null if there is none or the author was deleted.';
+comment on column public.reviews.comment is 'Null if there is none or the author was closed.';
 comment on column public.reviews.created_at is
   'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
 comment on column public.reviews.author_active is
-  'False while the author''s identity is suspended, or its account may not act or has proven '
-  'neither phone nor email.';
+  'False while the author''s identity is suspended or closing, or its account may not act or has '
+  'proven neither phone nor email.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
 comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
 create index reviews_subject_idx
@@ -32294,8 +32308,8 @@ comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, kept even if it is deleted: for two years the author can '
-  'write no other.';
+  'When the author''s review was hidden, kept even if it is deleted: the author can write no other '
+  'for two years.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -32305,8 +32319,9 @@ create table private.closed_licences (
   closed_at timestamptz not null default now()
 );
 comment on table private.closed_licences is
-  'The licences of closed companies and offices, by which their reviews follow to the account''s next '
-  'identity with it. Cleaned by private.purge_closed_licences, and deleted with the account.';
+  'The licences of closed companies and offices, by which their reviews move to the account''s '
+  'next identity with the same one. Cleaned by private.purge_closed_licences, and deleted with the '
+  'account.';
 create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
 create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
 alter table private.closed_licences enable row level security;
@@ -32366,7 +32381,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Records when the review was hidden for its author and identity, or that it is shown again.';
+  'Records for the author and the identity when the review was hidden, or that it is shown again.';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)
@@ -32997,8 +33012,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves the reviews of a closed identity once a verified one of its account has the licence, '
-  'whichever comes first.';
+  'Moves reviews once their identity is closed and a verified one of its account has its licence, '
+  'in either order.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities
@@ -33250,11 +33265,11 @@ comment on column private.push_outbox.author_id is
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
   'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
-  'row itself, and so nothing that is never sent.';
+  'row itself; a push that is dropped counts no more.';
 comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages to identity_id it announces, or all whose messages it '
-  'counts. If none is unread, it is not sent.';
+  'The conversation whose unread messages to identity_id it announces, or all conversations whose '
+  'messages it counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
   'A newer push with the same key replaces it on the device, and here while it waits. While it is '
@@ -33265,7 +33280,7 @@ comment on column private.push_outbox.title is
   'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.details is
-  'What its text was made of, by which one about a listing is judged again when it is sent.';
+  'The values of its text. A push about a listing is checked against them again before it is sent.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
@@ -33600,8 +33615,8 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'The unread messages of a conversation for its notification: their number and the last one that '
-  'is shown, whose seq is last_seq. Both are null if nothing is unread.';
+  'The texts of a conversation''s notification (how many messages are unread, and the last one '
+  'that is shown) and that one''s seq; both are null if nothing is unread.';
 
 -- sql/13_notifications/4_reads.sql
 
@@ -33758,7 +33773,8 @@ end
 $$;
 comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. A delete locks the devices before it.';
+  'get an event, the others are asked to correct the badge. Whoever deletes notifications locks '
+  'the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -34230,8 +34246,9 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be notified of unread messages: it may be read, is '
-  'neither archived, muted nor blocked, and its notification, if messages make any, was not read.';
+  'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
+  'it is neither archived, muted nor blocked, and its notification, if messages make any, was not '
+  'read.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -34326,8 +34343,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed to these devices themselves. The caller has locked the account''s row of pushes_strangers.';
+  'Queues at most one push an hour, with the number of messages from strangers that got no push of '
+  'their own on these devices. The caller has locked the account''s row of pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -34459,7 +34476,7 @@ create function private.apply_push_preferences(account_id uuid) returns void
 as $$
 begin
   -- Pushes that are being sent, claimed or written are left alone; before their next try
-  -- private.claim_pushes looks at the preferences of then.
+  -- private.claim_pushes applies the preferences that hold by then.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -34640,8 +34657,8 @@ begin
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity; a job tells who had not read '
-  'them.';
+  'Deletes the notifications and pushes that quote the closed identity; a job tells the accounts '
+  'that had not read them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -35035,8 +35052,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Lets the unread notification of a conversation say what is unread now, or deletes it if nothing '
-  'is.';
+  'Rewrites the unread notification of a conversation for what is unread now, or deletes it if '
+  'nothing is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -35061,8 +35078,8 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Takes a hidden message out of the notification about what is unread, or counts one that is shown '
-  'again, and removes its words from those that were read.';
+  'Updates the notification of what is unread when a message is hidden or shown again, and removes '
+  'a hidden one''s words from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
@@ -35432,8 +35449,8 @@ begin
 end
 $$;
 comment on function private.announce_withdrawals is
-  'Job: tells the devices of an account that unread notifications went with a closed identity; '
-  'returns 0 when all are told.';
+  'Job: tells the devices of an account that unread notifications were deleted with a closed '
+  'identity; returns 0 when all are told.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -35539,8 +35556,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated, if the same was notified within a day, '
-  'or if a fall within a day is told three times or is not 5 percent below the price last told.';
+  'The values for the texts; null if the event is outdated, if the same state was notified within '
+  'a day, or if three falls were, or if this one is not 5 percent below the last of them.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -35821,8 +35838,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether what a push says of a listing is still so: its price, that it is or is not offered, that '
-  'it expires. What quotes a title that may no longer be shown holds no more.';
+  'Whether what a push says of a listing is still true: its price, that it is or is not offered, '
+  'that it expires. It no longer is if the push quotes a title that may not be shown any more.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -35893,7 +35910,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked, or what it says of a listing is no longer so.
+    -- It was read since drop_pushes looked, or what it says of a listing is no longer true.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -35973,8 +35990,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile, so that one is sent as soon as FCM accepts it. If it
-    -- counts messages, it also counts those of the failed one and takes its place.
+    -- A newer text was queued meanwhile and is sent as soon as FCM accepts it. If it counts
+    -- messages, it also counts those of the failed one and takes its place.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -36031,7 +36048,7 @@ $$;
 comment on function private.finish_push is
   'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
   'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
-  'seconds, that of a newer text after the held seconds that FCM asked for.';
+  'seconds; a newer text is tried after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
@@ -36068,7 +36085,7 @@ comment on function private.obligations is
 
 -- sql/14_privacy/4_reads_export.sql
 
--- The export has everything with an owner as its screens show it; test/privacy/export.test.ts says
+-- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts says
 -- what is left out, and why. About others it has only ids, names and what they wrote to or about
 -- the account.
 -- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
@@ -36463,7 +36480,7 @@ begin
       select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
       where featured_credits.identity_id = identity.id
     ),
-    -- A report of a message would name its reporter; the message is in its conversation.
+    -- A report of a message would reveal its reporter; the message is in its conversation.
     'reported', (
       select coalesce(json_agg(json_build_object(
         'targetType', reports.target_type,
@@ -36604,7 +36621,7 @@ begin
 end
 $$;
 comment on function api.cancel_closing is
-  'Takes the closing of one of the caller''s companies or offices back within its 14 days. 404 '
+  'Takes back the closing of one of the caller''s companies or offices within its 14 days. 404 '
   'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;
@@ -36897,8 +36914,8 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts whose email another account proved and that have had no '
-  'email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
+  'Job: requests the deletion of accounts that lost their email to one that proved it, and have '
+  'had no email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
@@ -37345,7 +37362,7 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may hold many of these, so the limit is before they are left out.
+      -- Reports may keep many of these, so the limit is applied before they are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -37396,7 +37413,8 @@ as $$
   select 'wallet_payout', count(*), min(wallet_payouts.created_at) from public.wallet_payouts
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
-comment on function private.moderation_queues is 'The kinds of GET /admin/moderation that wait.';
+comment on function private.moderation_queues is
+  'How many items of each kind of GET /admin/moderation wait, and since when.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
@@ -37536,7 +37554,7 @@ declare
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
   -- This says whether there is a listing that its caller may not see.
   of_hidden constant text[] := '{property_exists}';
-  -- These lock or count for an account that may be locked or gone, or say why it, or nobody, may act.
+  -- These lock or count for an account that may be locked or gone, or say why it may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';
@@ -39017,7 +39035,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- To within about 500 m, which is enough for a circle of 3 km. No roads.
+-- Accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
 insert into private.landmarks (id, name_ar, name_en, lat, lng) values
   ('avenues', 'الأفنيوز', 'The Avenues', 29.303, 47.935),
   ('360-mall', 'مول 360', '360 Mall', 29.268, 47.993),

@@ -194,9 +194,12 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
     for (const path of paths) {
       await goTo(page, path)
       await loaded(page)
-      await waitUntil(`${path} shows the texts`, async () =>
-        path === '/figures' || await page.locator('main .empty').count() > 0 ||
-        (await page.locator('main').textContent())!.includes(markup))
+      await waitUntil(
+        `${path} shows the texts`,
+        async () =>
+          path === '/figures' || await page.locator('main .empty').count() > 0 ||
+          (await page.locator('main').textContent())!.includes(markup),
+      )
       await isClean(page)
       const leads = await page.locator('a[href]').evaluateAll((links) =>
         links.map((link) => (link as HTMLAnchorElement).href)

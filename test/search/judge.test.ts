@@ -33,7 +33,12 @@ test('there are 300 queries in eight classes, each once, of kinds and areas that
 test.runIf(hasStack && isNightly)(
   'among 20,000 listings everyday searches find what is meant, but for what is known to be open',
   async () => {
-    const stack = await startStack({ RATES: 'off', HASHING: 'quick', GATEWAYS: '0', PATIENCE: patience })
+    const stack = await startStack({
+      RATES: 'off',
+      HASHING: 'quick',
+      GATEWAYS: '0',
+      PATIENCE: patience,
+    })
     try {
       await loadListings(stack.databaseUrl, 20_000, { records: false })
       const verdicts = await judge(stack)
