@@ -1,6 +1,7 @@
 // What administrators did: the trail with its filters.
-import { api, type Chosen, Field, Filters, List, type Option, Page, type Schemas, signal } from '../frame/index.ts'
-import { useLoad, usePages } from '../frame/index.ts'
+import { useEffect } from 'preact/hooks'
+import { api, type Chosen, Field, Filters, List, type Option, Page, type Place, type Schemas } from '../frame/index.ts'
+import { signal, useLoad, usePages } from '../frame/index.ts'
 import { Csv } from './csv.tsx'
 import { EntryView } from './entry.tsx'
 import { actCodes, actOf, t } from './words.ts'
@@ -13,7 +14,11 @@ const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.te
 const beginning = (day: string, later = 0) =>
   new Date(Date.parse(`${day}T00:00:00+03:00`) + later * 86_400_000).toISOString()
 
-export default function Audit() {
+export default function Audit({ query: address }: Place) {
+  const given = address.get('targetId')
+  useEffect(() => {
+    if (given) target.value = given
+  }, [given])
   const id = target.value.trim()
   const times = { ...from.value && { since: beginning(from.value) }, ...to.value && { until: beginning(to.value, 1) } }
   const query = { ...filters.value, ...isId(id) && { targetId: id }, ...times }

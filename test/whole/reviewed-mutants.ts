@@ -59,6 +59,8 @@ export const survivors: Record<string, string> = {
     'is what the policies ask, so none binds it',
   'offered_contact: identities.id = property.owner_identity_id':
     'asks of another account whether the caller is blocked',
+  'queue_push: devices.account_id = made.account_id': 'locks devices of others',
+  'queue_push: devices.account_id = made.account_id (3)': 'postgres writes pushes of others',
   'reply_to_review: reviews.subject_identity_id = subject_id':
     'lets the author of a review answer it, in a row of theirs',
   'require_advertiser: identities.id = require_advertiser.identity_id':
@@ -86,6 +88,8 @@ export const byChance = new Set([
   'lock_account_exclusively: accounts.id = lock_account_exclusively.account_id',
   'lock_identity_to_decide: identities.id = lock_identity_to_decide.identity_id (2)',
   'offered_contact: identities.id = property.owner_identity_id',
+  'queue_push: devices.account_id = made.account_id',
+  'queue_push: devices.account_id = made.account_id (3)',
   'require_advertiser: identities.id = require_advertiser.identity_id',
   'set_contact: accounts.id = account.id',
   'switch_identity: identities.id = switch_identity.identity_id',
