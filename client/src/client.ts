@@ -127,6 +127,13 @@ export function createClient(options: ClientOptions): Client {
   }, tokens)
   const call = (method: Method) => (route: string, input?: AnyInput) =>
     http.send<never>(method, { route, ...input })
+  const post = async (route: string, input?: AnyInput) => {
+    const leaving = route === '/auth/me/delete' ? await keeper.current() : undefined
+    const answer = await http.send<never>('post', { route, ...input })
+    // The service has ended the account's sessions, and a sign-out or renewal would ask it in vain.
+    if (leaving) await keeper.leave(leaving)
+    return answer
+  }
   return {
     url,
     region,
@@ -134,7 +141,7 @@ export function createClient(options: ClientOptions): Client {
     auth: authOf({ http, keeper, tokens, signOuts }),
     upload: uploadsBy(http),
     get: call('get') as Client['get'],
-    post: call('post') as Client['post'],
+    post: post as Client['post'],
     put: call('put') as Client['put'],
     patch: call('patch') as Client['patch'],
     delete: call('delete') as Client['delete'],

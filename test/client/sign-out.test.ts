@@ -141,3 +141,40 @@ test('nobody is told anything where nobody was signed in', async () => {
   await client.auth.signOut()
   expect(requests).toEqual([])
 })
+
+test('who has the account deleted is signed out, once that is accepted', async () => {
+  const { client, network, person, storage, requests } = await traveller()
+  const tab = watchedClient({ storage })
+  await tab.client.auth.session()
+  const heard: [Session | undefined, unknown][] = []
+  client.auth.onChange((session, reason) => heard.push([session, reason]))
+  const leave = (password: string) => client.post('/auth/me/delete', { body: { password } })
+  await expect(leave(person.password)).rejects.toMatchObject({ code: 'connection' })
+  network.connected = true
+  await expect(leave('not-this-one')).rejects.toMatchObject({ code: 'invalid_credentials' })
+  expect((await client.auth.session())?.user.id).toBe(person.id)
+  expect(heard).toEqual([])
+
+  expect(Date.parse((await leave(person.password)).deleteAt)).toBeGreaterThan(Date.now())
+  expect(await storedSession(storage)).toBeUndefined()
+  expect(await tab.client.auth.session()).toBeUndefined()
+  expect(heard).toEqual([[undefined, undefined]])
+  await expect(client.get('/auth/me')).rejects.toMatchObject({ code: 'token_missing' })
+  expect(requests).toEqual([...Array(3).fill('POST /auth/me/delete'), 'GET /auth/me'])
+})
+
+test('who signed in while an account was left stays signed in', async () => {
+  const storage = memoryStorage()
+  const [leaver, next] = [await signUp(), await signUp()]
+  await signedIn(leaver, { storage })
+  const { client } = watchedClient({
+    storage,
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init)
+      await signedIn(next, { storage })
+      return answer
+    },
+  })
+  await client.post('/auth/me/delete', { body: { password: leaver.password } })
+  expect((await client.auth.session())?.user.id).toBe(next.id)
+})
