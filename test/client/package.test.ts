@@ -187,13 +187,14 @@ test('docs/apps/: every sample in TypeScript is right, and does what it says', a
       client,
       conversationId: '${conversation.id}',
       photo: new Blob([readFileSync('photo.jpg')]),
+      typed: '350.000',
     })`,
   )
   const said = await Promise.all(
     samples.map(([name]) => installed.run(process.execPath, '--import', './lent-samples.ts', name)),
   )
   expect(said.join('')).toBe(
-    'said property_not_found true\nsent image true\n',
+    'said property_not_found true\n350 or 350000?\nsent image true\n',
   )
   const { body: { items } } = await other.get(`/conversations/${conversation.id}/messages`)
   expect(items).toMatchObject([{ type: 'image', body: 'واجهة البيت' }])

@@ -1,0 +1,47 @@
+/** A number as it was typed, or why it is none. */
+export type TypedNumber =
+  | { value: number; reason?: never; readings?: never }
+  | { value: null; reason: 'empty' | 'too_long' | 'not_a_number'; readings?: never }
+  | { value: null; reason: 'ambiguous'; readings: [withDecimals: number, grouped: number] }
+
+/** With more digits a number of JavaScript may be another one than was typed. */
+const mostDigits = 15
+
+// Marks of direction, joiners and the like, which keyboards and copied text bring along.
+const hidden = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
+const blanks = /[\u00a0\u2007\u2009\u202f]/g
+const foreignDigits = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g
+
+const shape = new RegExp(
+  // Groups of three after one mark throughout; a single dot may be a decimal mark as well.
+  "^(?:(?!\\d+\\.\\d{3}$)([1-9]\\d{0,2}([,\u066c' .])\\d{3}(?:\\2\\d{3})*)|(\\d*))" +
+    '(?:([.,\u066b])(\\d+))?$',
+)
+
+/**
+ * Reads a number as people type or paste it, such as `350`, `٣٥٠`, `1,200`, `١٬٢٠٠٫٥`, `1 200`, `100.5` and `100,5`.
+ *
+ * A comma groups if exactly three digits follow, otherwise it is the decimal mark. A dot is mostly the
+ * decimal mark, but before exactly three digits some write it between groups: `350.000` is a rent with
+ * fils, or the price of a house. So it is `ambiguous`, with both readings, unless no group can begin there
+ * (`0.500`, `1200.500`, `1,200.500`). What is not certain is never read as another number.
+ */
+export function readNumber(typed: string): TypedNumber {
+  if (typed.length > 100) return { value: null, reason: 'too_long' }
+  const text = typed.replace(hidden, '').replace(blanks, ' ').trim()
+    .replace(foreignDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
+    .replace(/\u060c/g, ',').replace(/\u2019/g, "'")
+  if (!text) return { value: null, reason: 'empty' }
+  const [found, grouped, group, plain = '', mark, decimals = ''] = shape.exec(text) ?? []
+  if (!found || group && group === mark) return { value: null, reason: 'not_a_number' }
+  const whole = grouped?.replace(/\D/g, '') ?? plain
+  if (whole.length + decimals.length > mostDigits) return { value: null, reason: 'too_long' }
+  const value = Number(`${whole}.${decimals}`)
+  const mayGroup = mark === '.'
+    ? /^0*[1-9]\d{0,2}$/.test(plain)
+    : mark === ',' && !/^0+$/.test(whole)
+  if (decimals.length === 3 && mayGroup) {
+    return { value: null, reason: 'ambiguous', readings: [value, Number(whole + decimals)] }
+  }
+  return { value }
+}
