@@ -20,6 +20,7 @@ export type {
   Route,
   Schemas,
 } from './operations.ts'
+export type { Database } from './database.ts'
 export { readNumber, type TypedNumber } from './numbers.ts'
 export { type List, listOf } from './pages.ts'
 export { pictureIn } from './pictures.ts'

@@ -51,7 +51,7 @@ export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Op
 type Success = 200 | 201 | 202 | 204
 
 /** The answer that the description gives for an operation. A file is a Blob. */
-type Answered<Op> = Op extends { responses: infer Responses } ? {
+export type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
       { content: { 'application/json': infer Value } } ? Value
       : Responses[Status] extends { content: object } ? Blob

@@ -4,6 +4,7 @@ import { accessPage } from './access.ts'
 import { connected } from './build.ts'
 import { root } from './cli.ts'
 import { dataApiPage, dataApiPath } from './data-api.ts'
+import { databaseType, databaseTypePath } from './database-type.ts'
 import { type Kind, kindsList, kindsPage, kindsQuery } from './kinds.ts'
 import { triggersPage } from './triggers.ts'
 
@@ -18,6 +19,7 @@ export async function generated(url: string): Promise<{ path: string; text: stri
     { path: 'docs/triggers.md', text: await triggersPage(url) },
     { path: 'docs/access.md', text: await accessPage(url) },
     { path: dataApiPath, text: await dataApiPage(url) },
+    { path: databaseTypePath, text: await databaseType(url) },
   ]
 }
 

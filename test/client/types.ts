@@ -6,6 +6,7 @@ import {
   type Answer,
   ApiError,
   type Client,
+  type Database,
   type Fields,
   type Input,
   isApiError,
@@ -192,3 +193,14 @@ export const read = async <P extends '/wallet' | '/favorites'>(
   path: P,
   ...input: Input<'get', P>
 ) => await client.get(path, ...input)
+
+/** What supabase-js is told of the functions: arguments as the database names them, answers as the facade's. */
+type Functions = Database['api']['Functions']
+export const ofDatabase: [
+  Same<Functions['toggle_favorite']['Args'], { property_id: string }>,
+  Same<Functions['toggle_favorite']['Returns'][number], Answer<'post', '/favorites/{propertyId}'>>,
+  Same<Functions['list_my_properties']['Returns'][number], Answer<'get', '/properties/mine'>>,
+  Same<Functions['act_on_property']['Returns'], Schemas['Property']>,
+  Same<Functions['accept_terms']['Returns'], null>,
+  'search' extends keyof Functions ? true : false,
+] = [true, true, true, true, true, false]

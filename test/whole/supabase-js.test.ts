@@ -2,7 +2,9 @@
 import { type ErrorCode, errors } from '../../functions/_shared/errors/errors.ts'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bodyAsSeen } from '../support/answers.ts'
+import type { Database } from '../../client/src/index.ts'
+import { signUpAdmin } from '../support/admins.ts'
+import { bodyAsSeen, faultsOf } from '../support/answers.ts'
 import { joinChannel } from '../support/channels.ts'
 import {
   caller,
@@ -138,6 +140,41 @@ describe('functions', () => {
     expect(error).toMatchObject({ code: 'PT422', message: 'validation_failed' })
     expect(JSON.parse(error!.details))
       .toEqual({ fields: [{ path: 'fullName', code: 'too_short', min: 2 }] })
+  })
+
+  test('answer as `Database` of the client says', async () => {
+    const admin = await signUpAdmin()
+    const typed = createClient<Database>(projectUrl, publishableKey, {
+      db: { schema: 'api' },
+      accessToken: () => Promise.resolve(admin.accessToken),
+    })
+    const { data: me } = await typed.rpc('get_me').single()
+    expect(me?.user.id).toBe(admin.id)
+    const { data: mine } = await typed.rpc('list_my_properties', { page_cursor: null }).single()
+    expect(mine).toEqual({ items: [], nextCursor: null })
+    // @ts-expect-error no function of this name
+    await typed.rpc('search')
+    // @ts-expect-error the argument is a text
+    await typed.rpc('toggle_favorite', { property_id: 7 })
+
+    // What needs no arguments gives what the operation of its name is described to give.
+    type Name = keyof Database['api']['Functions']
+    const { rows } = await database().query<{ name: Name; isTable: boolean }>(
+      `select proname as name, proretset as "isTable" from pg_proc
+       where pronamespace = 'api'::regnamespace and pronargs = pronargdefaults`,
+    )
+    const seen: string[] = []
+    for (const { name, isTable } of rows) {
+      const operation = everyOperation.find(({ id }) => id === name)
+      if (operation?.method !== 'GET' || operation.path.includes('{')) continue
+      const asked = typed.rpc(name)
+      const { data: body, error } = isTable ? await asked.single() : await asked
+      const reply = await admin.get(operation.path)
+      if (error) expect(reply.body.error.code, name).toBe(error.message)
+      else expect(faultsOf('GET', operation.path, { ...reply, body }), name).toEqual([])
+      seen.push(name)
+    }
+    expect(seen).toEqual(expect.arrayContaining(['get_wallet', 'list_areas', 'list_plans']))
   })
 
   test('go on with the cursor of the page before', async () => {
