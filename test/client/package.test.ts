@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
@@ -91,6 +92,11 @@ test('it brings no other package along', () => {
   )
   expect(dependencies).toBeUndefined()
   expect(peerDependenciesMeta).toEqual({ '@supabase/supabase-js': { optional: true } })
+})
+
+test('its chat is found also by what reads no exports, such as older versions of Metro', () => {
+  expect(createRequire(import.meta.url).resolve(installed.packed('chat')))
+    .toBe(realpathSync(installed.packed('dist', 'chat.js')))
 })
 
 test.each([
