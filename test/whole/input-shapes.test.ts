@@ -63,9 +63,9 @@ function built(operation: Operation, input?: Input, text?: string) {
 
 let turn = 0
 
-/** Runs the work on six values at a time, at night on all of them and by day on a changing seventh. */
+/** Runs the work on six values at a time, at night on all of them and by day on a changing fourteenth. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
-  const some = all.filter(() => turn++ % bulk(1, 7) === 0)
+  const some = all.filter(() => turn++ % bulk(1, 14) === 0)
   let next = 0
   const worker = async () => {
     while (next < some.length) await work(some[next++]!)

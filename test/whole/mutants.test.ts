@@ -205,11 +205,12 @@ const ownedRows = async (): Promise<string> =>
 /** Returns the mutants (`enough` at most) that show or change more for somebody who does not own the rows. */
 async function alive(bound: boolean, enough = Infinity) {
   const found = new Set<string>()
+  const some = mutants.filter((_, at) => at % bulk(1, 3) === 0)
   for (const caller of callers) {
     await undone('caller', async () => {
       await become(caller)
       const before = new Map<Routine, string>()
-      for (const { routine, entries, name, sql } of mutants) {
+      for (const { routine, entries, name, sql } of some) {
         const mutant = bound ? sql : `${sql}; alter function ${routine.signature} owner to postgres`
         for (const entry of entries.slice(0, bulk(Infinity, 1))) {
           if (found.has(name) || found.size >= enough) break
@@ -221,7 +222,7 @@ async function alive(bound: boolean, enough = Infinity) {
     })
   }
   const whose = bound ? 'bound' : 'owned by postgres'
-  console.log(`${mutants.length} mutants, ${whose}: ${found.size} alive`)
+  console.log(`${some.length} mutants, ${whose}: ${found.size} alive`)
   return [...found].sort()
 }
 
