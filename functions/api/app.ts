@@ -86,6 +86,8 @@ const crossOrigin = cors({
     'X-Request-Id',
     'X-Api-Version',
     'X-Auth-Ignored',
+    'Deprecation',
+    'Sunset',
     'Retry-After',
     'ETag',
     'RateLimit-Limit',

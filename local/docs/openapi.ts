@@ -18,14 +18,20 @@ const settings = {
   ENVIRONMENT: 'local',
 }
 
-const program = `
-  const { app } = await import('${pathToFileURL(join(root, 'functions/api/app.ts'))}')
-  console.log(await (await app.request(Deno.args[0])).text())
-  Deno.exit()`
+const api = pathToFileURL(join(root, 'functions/api'))
 
-export function describe(path = '/openapi.json'): string {
-  const deno = ['eval', '--no-lock', ...denoPackages, program, path]
+/** Returns the last line that a program in Deno prints; what it imports from functions/api begins with `api:`. */
+export function evaluate(program: string, ...args: string[]): string {
+  const code = `${program.replaceAll("'api:", `'${api}/`)}\nDeno.exit()`
+  const deno = ['eval', '--no-lock', ...denoPackages, code, ...args]
   const options = { env: { ...process.env, ...settings }, maxBuffer: 64 * 1024 * 1024 }
-  // The log line of the request comes first in the output, the description last.
+  // Log lines of requests come before it.
   return execFileSync(denoBinary(), deno, options).toString().trim().split('\n').at(-1)!
 }
+
+export const describe = (path = '/openapi.json') =>
+  evaluate(
+    `const { app } = await import('api:app.ts')
+    console.log(await (await app.request(Deno.args[0])).text())`,
+    path,
+  )

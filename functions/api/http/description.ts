@@ -1,5 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { version } from '../../_shared/errors/log.ts'
+import { sayEnd } from './deprecation.ts'
 import type { RouteDefinition } from './route-definition.ts'
 import {
   answerHeaders,
@@ -70,6 +71,7 @@ function describeRoute(route: RouteDefinition): RouteConfig {
     unknownKey: _unknownKey,
     guestCache,
     ownCache: _ownCache,
+    deprecatedSince,
     security = [{}, { bearer: [] }],
     ...config
   } = route
@@ -80,7 +82,12 @@ function describeRoute(route: RouteDefinition): RouteConfig {
   return {
     ...config,
     security,
-    description: [needs && needed[needs], config.description].filter(Boolean).join('\n\n'),
+    ...(deprecatedSince && { deprecated: true }),
+    description: [
+      needs && needed[needs],
+      config.description,
+      deprecatedSince && sayEnd(deprecatedSince),
+    ].filter(Boolean).join('\n\n'),
     parameters: [
       requestHeader('AcceptLanguage'),
       ...(security.length ? [requestHeader('ExpectIdentity')] : []),
@@ -99,8 +106,10 @@ const needed: Record<NonNullable<RouteDefinition['needs']>, string> = {
   admin: 'For administrators.',
 }
 
-function headersOf({ security, guestCache, tags, unlimited, responses }: RouteDefinition) {
+function headersOf(route: RouteDefinition) {
+  const { security, guestCache, tags, unlimited, deprecatedSince, responses } = route
   return [
+    ...(deprecatedSince ? ['Deprecation', 'Sunset'] as const : []),
     ...(security ? [] : ['AuthIgnored'] as const),
     ...(guestCache ? ['CacheControl'] as const : []),
     ...(guestCache && responses[304] ? ['ETag'] as const : []),

@@ -53,8 +53,16 @@ export const answerHeaders = {
     schema: { type: 'string', format: 'uuid' },
   },
   ApiVersion: {
-    description: 'The version of the API. Changes only add.',
+    description: 'The version of the API, by its day. Within it changes only add.',
     schema: { ...text, example: '2026-11-01' },
+  },
+  Deprecation: {
+    description: 'Since when it is announced that the route will go (RFC 9745).',
+    schema: { ...text, example: '@1801440000' },
+  },
+  Sunset: {
+    description: 'From when on the route may be gone (RFC 8594).',
+    schema: { ...text, example: 'Tue, 01 Feb 2028 00:00:00 GMT' },
   },
   AuthIgnored: {
     description: '`1` where a token was sent that is not valid: the answer is that of a guest.',
@@ -78,6 +86,8 @@ type AnswerHeader = keyof typeof answerHeaders
 const names: Record<AnswerHeader, string> = {
   RequestId: 'X-Request-Id',
   ApiVersion: 'X-Api-Version',
+  Deprecation: 'Deprecation',
+  Sunset: 'Sunset',
   AuthIgnored: 'X-Auth-Ignored',
   RateLimitLimit: 'RateLimit-Limit',
   RateLimitRemaining: 'RateLimit-Remaining',

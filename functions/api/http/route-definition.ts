@@ -36,6 +36,8 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   always?: boolean
   /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode
+  /** The day (`2027-01-31`) on which it was announced that the route will go, a year later at the soonest. */
+  deprecatedSince?: string
   /** How long caches may store an answer to a guest; by default not at all. */
   guestCache?: GuestCache
   /** How long a client with a token may cache an answer that is the same for everyone. */

@@ -15,6 +15,7 @@ import {
   requireToken,
   validateEnvelope,
 } from './checks.ts'
+import { announceEnd } from './deprecation.ts'
 import { invalid } from './problem.ts'
 import type { RouteDefinition } from './route-definition.ts'
 import { limitReads, limitRefusedWrites } from './worker-rates.ts'
@@ -46,7 +47,11 @@ export function route<R extends RouteDefinition>(definition: R) {
     ...(isGet || request.body?.required ? [] : [request.body ? dropEmptyBody : rejectBody]),
     ...(request.query ? [] : [rejectQuery]),
   ])
-  const middleware = isRead || unlimited ? all : [limitRefusedWrites, all]
+  const middleware = [
+    ...(definition.deprecatedSince ? [announceEnd(definition.deprecatedSince)] : []),
+    ...(isRead || unlimited ? [] : [limitRefusedWrites]),
+    all,
+  ]
   return createRoute({ ...definition, middleware } as unknown as R)
 }
 
