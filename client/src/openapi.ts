@@ -6839,7 +6839,7 @@ export interface components {
             ignored: string[];
             /** @description The words for which similar listings have others; empty on the map. */
             guessed: components["schemas"]["UnderstoodGuess"][];
-            /** @description Given filters that exclude what was read: then nothing is found. */
+            /** @description Given filters that exclude what was read of the same thing: then nothing is found. */
             conflicts: string[];
             /**
              * @description The order that `q` asks for («ارخص», `newest`), in which the page is; null beside a given one.

@@ -73,6 +73,8 @@ test('kinds and places are judged by the field, whatever the text lists', async 
   expect((await guest.post('/search/count', count)).body).toEqual({ count: 1, capped: false })
   const excluded = await search({ q: `حولي ${word}`, areaIds: ['kabd'] })
   expect([ids(excluded), excluded.body.understood.conflicts]).toEqual([[], ['areaIds']])
+  const elsewhere = await search({ q: `محافظة الجهراء ${word}`, areaIds: ['hawalli'] })
+  expect([ids(elsewhere), elsewhere.body.understood.conflicts]).toEqual([[], []])
 })
 
 test('one word may mean several kinds or areas', async () => {

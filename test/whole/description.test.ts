@@ -135,7 +135,7 @@ test('a conversation is about something: its body needs one of the two', async (
 
 test('the contract lists the routes that take an Idempotency-Key', () => {
   const page = readFileSync(new URL('../../docs/contract/base.md', import.meta.url), 'utf8')
-  const [, listed] = /takes `Idempotency-Key` \(.*?\): ([^.]+)\./s.exec(page)!
+  const [, listed] = /take `Idempotency-Key` \(.*?\)[^:]*: ([^.]+)\./s.exec(page)!
   const paths = [...listed!.matchAll(/`(.+?)`/g)].map(([, path]) =>
     path!.replace(/:(\w+)/g, '{$1}')
   )

@@ -41,27 +41,32 @@ and \`GET /errors\` has them all. People read \`error.message\`, Arabic, or Engl
 field that is not there is \`required\`, a text \`too_short\` or \`too_long\`, a number \`too_small\` or \`too_big\`. Questions to support name
 \`error.requestId\`. What belongs to somebody else is 404, just as what is missing.
 
-400 is a body that is not JSON, 422 anything else that is wrong with a request, also a parameter or
-field that the operation does not know. 401 asks who you are, 403 says that you may not, 409 that the
-state does not allow it, 402 that money or quota is missing. 429 and 503 say in \`Retry-After\` how
-many seconds to wait; a 503 without it is about something that is not configured. Reads can always be sent again; writes only where they can be repeated.
+400 is a body that is not JSON, 413 and 415 one that is too large or of another type, 422 anything else
+that is wrong with a request, also a parameter or field that the operation does not know. 401 asks who
+you are, 403 says that you may not, 409 that the state does not allow it, 402 that money or quota is
+missing. 429 and 503 say in \`Retry-After\` how many seconds to wait; a 503 without it is about
+something that is not configured. Reads can always be sent again; writes only where they can be repeated.
 
 ## Idempotency
 
-A POST that creates something or moves money takes an \`Idempotency-Key\`: after a broken connection
-send the same request with the same key, and it happens once. PUT and DELETE can be repeated as they
-are. A message is repeated by its \`clientMessageId\`.
+A POST with the header \`Idempotency-Key\` in its description takes one: after a broken connection
+send the same request with the same key, and it happens once. No other POST does. PUT and DELETE can be
+repeated as they are (404 says that it is gone), a message by its \`clientMessageId\`. A favorite sent
+again is taken back.
 
 ## Rates
 
 What may be done how often is counted by account, without a token by address. The headers
 \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say what is left; above it is 429
-\`rate_limited\`. A code is sent every 45 seconds at most, and 5 an hour to a phone or email.
+\`rate_limited\`. A code is sent every 45 seconds at most, and a few an hour to a phone or email.
 
 ## Values
 
 \`null\` is an absent field, unless it is said to clear something. Ids may be in any case. Times are
-ISO 8601 in UTC with microseconds: keep them as text, as a date in most languages loses some. Days are those of Kuwait. Amounts are Kuwaiti dinars: numbers with up to three decimals. Areas are square metres. Text is normalised (NFKC, trimmed), and digits may be Arabic.
+ISO 8601 in UTC with microseconds: keep them as text, as a date in most languages loses some. Days are
+those of Kuwait. Amounts are Kuwaiti dinars: numbers with up to three decimals. Areas are square metres.
+Text is trimmed; names and codes are normalised (NFKC), what people write stays as typed (NFC). Digits
+may be Arabic wherever digits are typed.
 Codes of vocabularies are those of \`GET /meta/enums\`, \`/meta/kinds\` and \`/meta/amenities\`;
 governorates and areas those of \`/meta\` too. Answers may get new fields, and vocabularies new codes:
 ignore what you do not know.

@@ -47,7 +47,7 @@ export const Understood = z
       'The words for which similar listings have others; empty on the map.',
     ),
     conflicts: z.array(z.string()).describe(
-      'Given filters that exclude what was read: then nothing is found.',
+      'Given filters that exclude what was read of the same thing: then nothing is found.',
     ),
     sort: z.enum(['newest', 'price_asc', 'price_desc', 'area_desc']).nullable().describe(
       'The order that `q` asks for («ارخص», `newest`), in which the page is; null beside a given one.',
