@@ -63,8 +63,9 @@ function release(): string {
     if (!own.includes(version)) throw new Error(`${file} does not say the version, ${version}.`)
     writeFileSync(join(clone, file), own.replaceAll(version, next) + text.slice(own.length))
   }
-  const changes = textOf('CHANGELOG.md').replace('## Unreleased', `## ${next}`)
-  writeFileSync(join(clone, 'CHANGELOG.md'), changes)
+  for (const file of ['CHANGELOG.md', 'docs/apps/changelog.md']) {
+    writeFileSync(join(clone, file), textOf(file).replace('## Unreleased', `## ${next}`))
+  }
   git('add', '--all')
   git('commit', '--quiet', '--message', `release: ${next}`)
   git('tag', `v${next}`)

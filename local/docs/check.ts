@@ -1,5 +1,5 @@
 // Part of npm run check: generated pages are current, what is cited exists, lines of the contract are short,
-// and the environment is read only where its variables are declared.
+// apps are told of each release, and the environment is read only where its variables are declared.
 import { wrongCitations } from './citations.ts'
 import { undeclaredReads } from './environment.ts'
 import { files } from './files.ts'
@@ -16,6 +16,12 @@ const long = files.filter(({ path }) => path.startsWith('docs/contract'))
     )
   )
 
-const faults = [...stale, ...wrongCitations(), ...long, ...undeclaredReads()]
+const releasesIn = (page: string): string[] =>
+  files.find(({ path }) => path === page)!.text.match(/^## \d.*/gm) ?? []
+const forApps = 'docs/apps/changelog.md'
+const untold = releasesIn('CHANGELOG.md').filter((one) => !releasesIn(forApps).includes(one))
+  .map((one) => `${forApps} has no "${one}", as CHANGELOG.md has`)
+
+const faults = [...stale, ...wrongCitations(), ...long, ...untold, ...undeclaredReads()]
 for (const fault of faults) console.error(fault)
 process.exitCode = faults.length ? 1 : 0

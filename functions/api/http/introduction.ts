@@ -68,8 +68,13 @@ those of Kuwait. Amounts are Kuwaiti dinars: numbers with up to three decimals. 
 Text is trimmed; names and codes are normalised (NFKC), what people write stays as typed (NFC). Digits
 may be Arabic wherever digits are typed.
 Codes of vocabularies are those of \`GET /meta/enums\`, \`/meta/kinds\` and \`/meta/amenities\`;
-governorates and areas those of \`/meta\` too. Answers may get new fields, and vocabularies new codes:
-ignore what you do not know.
+governorates and areas those of \`/meta\` too.
+
+## What stays
+
+This is v1. What is there stays; answers may get new fields, and vocabularies new codes: ignore what you
+do not know. A route that will go all the same is \`deprecated\` here and says so with every answer, a
+year ahead, by \`Deprecation\` and \`Sunset\`.
 `.trim()
 
 export const tags = [
