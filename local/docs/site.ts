@@ -13,6 +13,7 @@ const guides = {
   'supabase-js.html': ['supabase-js', 'docs/supabase-js.md'],
   'contract.html': ['Contract', 'docs/contract.md'],
   'errors.html': ['Errors', 'docs/errors.md'],
+  'launch.html': ['Launch', 'docs/launch.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'admin.html': ['Admin', 'docs/admin.md'],
   'runbook.html': ['Runbook', 'docs/runbook.md'],
