@@ -29,7 +29,7 @@ function blocksOf(token: Token): string[] {
 function tableOf({ header, rows }: Tokens.Table): string {
   const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
     const inner = text && `<bdi>${marked.Parser.parseInline(tokens)}</bdi>`
-    return `<td data-label="${header[i]!.text}">${inner}</td>`
+    return `<td data-label="${plain(header[i]!.text)}">${inner}</td>`
   }
   const head = header.map(({ tokens }) => `<th>${marked.Parser.parseInline(tokens)}</th>`)
   const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`)

@@ -25,7 +25,7 @@ test('every link between its pages leads to a page and to what is on it', () => 
 
 test('headings have the ids that GitHub gives them, and their texts are found without marks', () => {
   const { html, sections } = readPage(
-    '# A `b`\n\n## 8. Media, admin *c*\n\n[d](e) **f**\n\n| g | |\n|---|---|\n| `h` | ى |\n',
+    '# A `b`\n\n## 8. Media, admin *c*\n\n[d](e) **f**\n\n| `g` | |\n|---|---|\n| `h` | ى |\n',
   )
   expect(sections).toEqual([
     { id: 'a-b', depth: 1, title: 'A b', blocks: [] },
@@ -94,6 +94,17 @@ group.runIf(hasBrowser)('in Chromium', () => {
       }))
       return top > 0 && box !== null && box.y > -1 && box.y < height
     })
+
+  test('a page without contents is as wide as one with them', async () => {
+    const widths = ['apps-devices.html', 'apps-pushes.html'].map(async (name) => {
+      const { page, close } = await open(name, desk)
+      const box = await page.locator('main').boundingBox()
+      await close()
+      return box!.width
+    })
+    const [without, beside] = await Promise.all(widths)
+    expect(without).toBe(beside)
+  })
 
   test('the search finds words of every page and leads to them', async () => {
     const { page, faults, close } = await open('index.html', phone)
