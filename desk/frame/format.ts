@@ -5,6 +5,8 @@ const locale = () => language.value === 'ar' ? 'ar-KW-u-nu-latn' : 'en-GB'
 export const number = (value: number) => value.toLocaleString('en')
 export const money = (value: number | string) =>
   `${Number(value).toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })} ${t('dinars')}`
+/** A listing's price, with decimals only where it has some. */
+export const price = (value: number) => `${number(value)} ${t('dinars')}`
 const inKuwait = (iso: string, options: Intl.DateTimeFormatOptions) =>
   new Date(iso).toLocaleString(locale(), { timeZone: 'Asia/Kuwait', ...options })
 export const timeOf = (iso: string) => inKuwait(iso, { dateStyle: 'medium', timeStyle: 'short' })

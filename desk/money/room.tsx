@@ -91,7 +91,7 @@ function Events() {
 
 const Event = ({ of: event }: { of: Schemas['PaymentEvent'] }) => <>
   <span class='grow'>
-    <b>{word('paymentEventKind', event.kind)}, {word('paymentProvider', event.provider)}</b>
+    <b>{word('paymentEventKind', event.kind)} · {word('paymentProvider', event.provider)}</b>
     <small>
       <bdi>{event.status}</bdi> <bdi>{event.invoiceNumber}</bdi>{' '}
       {event.invoiceState && <State of={event.invoiceState} in='invoiceState' />}{' '}

@@ -1,7 +1,7 @@
 // A person on one page, from one request.
 import { EntryView } from '../audit/entry.tsx'
-import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Money, Notes } from '../frame/index.ts'
-import { Page, say, type Schemas, Section, session, State, Table, Time, Two, useActs, useLoad } from '../frame/index.ts'
+import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Notes } from '../frame/index.ts'
+import { Page, price, say, type Schemas, Section, session, State, Table, Time, Two, useActs, useLoad } from '../frame/index.ts'
 import { word } from '../frame/index.ts'
 import { Invoices } from '../money/invoices.tsx'
 import { decideNow } from '../queue/store.ts'
@@ -89,8 +89,8 @@ function Identities({ of: { identities }, isFree, ask, reload }: PartProps) {
     return api.patch('/admin/identities/{identityId}/status', { path: { identityId }, body })
   }
   const about = ({ id, type, nameEn, licenceNo, licenceExpiresOn, phone, email }: Identity) => <>
-    {[word('identityType', type), nameEn, phone, email].map((text) => text && <bdi key={text}>{text} · </bdi>)}
-    {licenceNo && t('licence', { no: licenceNo, day: licenceExpiresOn ? dayOf(licenceExpiresOn) : '—' })}
+    {word('identityType', type)}{[nameEn, phone, email].map((text) => text && <> · <bdi key={text}>{text}</bdi></>)}
+    {licenceNo && ` · ${t('licence', { no: licenceNo, day: licenceExpiresOn ? dayOf(licenceExpiresOn) : '—' })}`}
     {' '}<Copy text={id} />
   </>
   const more = () => ({ about: t('identityAbout') })
@@ -117,7 +117,7 @@ function Listings({ of: { newestListings, listings, identities }, isFree, ask, r
     <Table label={t('listings')} heads={heads} ends={[1]} rows={newestListings.map((one) => [
       one.id,
       <Two top={one.titleAr ?? '—'} under={about(one)} />,
-      <Money of={one.price} />,
+      one.price === null ? '—' : <span class='number'>{price(one.price)}</span>,
       <Two top={<State of={one.status} in='listingStatus' />} under={one.statusReason} />,
       <Time at={one.createdAt} />,
       isFree && <Switch of={one} name={one.refNo} put={put(one.id)} {...{ more, ask, reload }} />,

@@ -178,7 +178,7 @@ function ReportView({ of, since }: { of: NonNullable<Item['report']>; since: str
       <Facts of={[
         [t('about'), <Person id={target.accountId} name={target.displayName} />],
         [t('reporter'), <Person id={reporter.accountId} name={reporter.displayName} />],
-        [fieldName('status'), target.status],
+        [fieldName('status'), word(of.targetType === 'property' ? 'listingStatus' : 'identityStatus', target.status)],
       ]} />
       <a href={`#/queue?targetId=${of.targetId}`}>{t('othersSame')}</a>
     </section>

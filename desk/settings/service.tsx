@@ -2,7 +2,7 @@
 import { type Act, api, Badge, Button, Field, Loaded, type Option, say, type Schemas, useActs } from '../frame/index.ts'
 import { useLoad, useSignal, withProof, word } from '../frame/index.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
-import { nameOf, placeOf, t } from './words.ts'
+import { aboutOf, nameOf, placeOf, t } from './words.ts'
 
 type Setting = Schemas['Setting']
 const list = () => api.get('/admin/settings')
@@ -57,7 +57,7 @@ export function Service() {
     <Button aria-label={t('editOf', { name: nameOf(one.name) })} onClick={() => (open.value = one)}>{t('edit')}</Button>
   const row = (one: Setting) => <div key={one.name}>
     <dt>{nameOf(one.name)} <small class='under' dir='ltr'>{one.name}</small></dt>
-    <dd><bdi>{summary(one)}</bdi> <small class='under' lang='en' dir='ltr'>{one.note}</small></dd>
+    <dd><bdi>{summary(one)}</bdi> <small class='under'>{aboutOf(one)}</small></dd>
     <dd class='act'>{button(one)}</dd>
   </div>
   return <Loaded of={settings}>
@@ -65,7 +65,7 @@ export function Service() {
       {items.filter(({ name }) => name === 'maintenance')
         .map((one) => <Maintenance key={one.name} of={one} reload={settings.reload} />)}
       <dl class='card settings'>{items.filter(({ name }) => name !== 'maintenance').map(row)}</dl>
-      {open.value && <Form title={nameOf(open.value.name)} about={open.value.note} row={open.value}
+      {open.value && <Form title={nameOf(open.value.name)} about={aboutOf(open.value)} row={open.value}
         fields={fieldsOf(open.value)} textsOf={textsOf} send={send} onClose={close}
         again={async () => (await list()).items.find(({ name }) => name === open.value?.name)} />}
     </>}
