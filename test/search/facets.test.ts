@@ -133,7 +133,7 @@ test.runIf(isNightly)(
     const { identityId } = await signUp()
     const client = await database().connect()
     try {
-      await client.query('begin')
+      await client.query('begin; set local statement_timeout = 0')
       await client.query(
         `insert into public.properties (
            owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
