@@ -183,6 +183,22 @@ from demo_talks
 join public.conversations on conversations.id = pg_temp.demo_id('conversation ' || number)
 where number % 3 > 0; -- the first message of a conversation makes the lead by chat
 
+-- Listings of the demo accounts have been looked at for 60 days.
+insert into private.property_days as days (property_id, day, views)
+select properties.id, shown.day,
+  1 + floor(12 * power(pg_temp.chance(nth, 'views of ' || properties.id), 3)
+    * case when extract(isodow from shown.day) in (4, 5) then 2 else 1 end)
+from demo_owners as owner
+join public.properties
+  on properties.owner_identity_id = owner.identity_id and properties.published_at is not null
+cross join generate_series(0, 59) as nth
+cross join lateral (
+  select ((moment at time zone 'Asia/Kuwait') - nth * interval '1 day')::date as day
+) as shown
+where owner.looked_through and shown.day > properties.published_at
+  and pg_temp.chance(nth, 'day of ' || properties.id) < 0.8
+on conflict on constraint property_days_pkey do update set views = excluded.views;
+
 -- The demo accounts also saved one listing that is gone, and two whose price has fallen since.
 insert into public.favorites (identity_id, property_id, created_at)
 select persons.identity_id, gone.id, gone.published_at + interval '1 hour'

@@ -639,6 +639,9 @@ export interface DeclaredCodes {
   '/properties/{id}/confirm-available': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
+  '/properties/{id}/insights': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
+  }
   '/properties/{id}/media/order': {
     put: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'maintenance' | 'timeout'
   }
@@ -3849,6 +3852,28 @@ export interface paths {
          *     Sets `confirmedAt`, which shows others that it is up to date.
          */
         post: operations["confirm_property_available"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/properties/{id}/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of my listing by day, and where its price stands
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Views, favorites and contacts of each of the last days in Kuwait, and what others of its type, kind and area cost. Views are counted within a minute or so.
+         */
+        get: operations["get_property_insights"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7573,6 +7598,7 @@ export interface components {
                 /** @description Of those of 30 days, how many opened a chat. */
                 chat: number;
             };
+            last30Days: components["schemas"]["Figures"];
             /**
              * Format: double
              * @description Average of its reviews, 1 to 5; null without reviews.
@@ -7582,6 +7608,17 @@ export interface components {
             ratingCount: number;
             /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
+        };
+        /** @description What happened to its listings in the last 30 days. */
+        Figures: {
+            /** @description How often it was looked at, each viewer once a day; guests are not counted. */
+            views: number;
+            /** @description How often it was shown as promoted; 0 while nothing is promoted. */
+            shown: number;
+            /** @description How often it was saved, also if not for long. */
+            favorites: number;
+            /** @description How often a way to contact the owner was asked for, as in leads. */
+            contacts: number;
         };
         /** @description A company or office, with its newest listings. */
         OrganisationPage: {
@@ -9038,6 +9075,52 @@ export interface components {
              * @example 650
              */
             minIncrement: number;
+        };
+        /** @description Figures of a listing for its owner. */
+        Insights: {
+            /** @description Every day, oldest first, today’s the last; fewer than asked for while the service has not counted for so long. */
+            days: components["schemas"]["DayOfFigures"][];
+            /** @description The sums of these days. */
+            totals: components["schemas"]["Figures"];
+            /** @description How many look for such a listing; null: that is not known. */
+            demand: number | null;
+            /** @description null: fewer than five such are listed. */
+            market: components["schemas"]["Market"] | null;
+        };
+        /** @description What happened on a day. */
+        DayOfFigures: {
+            /**
+             * Format: date
+             * @description In Kuwait.
+             */
+            day: string;
+            /** @description How often it was looked at, each viewer once a day; guests are not counted. */
+            views: number;
+            /** @description How often it was shown as promoted; 0 while nothing is promoted. */
+            shown: number;
+            /** @description How often it was saved, also if not for long. */
+            favorites: number;
+            /** @description How often a way to contact the owner was asked for, as in leads. */
+            contacts: number;
+        };
+        /** @description The listed ones of the same type, kind and area. */
+        Market: {
+            /** @description How many are listed. */
+            listings: number;
+            /**
+             * Format: double
+             * @description null: none has a price.
+             * @example 650
+             */
+            medianPrice: number | null;
+            /**
+             * Format: double
+             * @description The median of price by m²; null: none has a price.
+             * @example 650
+             */
+            medianPricePerM2: number | null;
+            /** @description How many percent of those with a price cost less; null: it or all of them have none. */
+            percentile: number | null;
         };
         /** @description The pictures in their new order. */
         MediaOrder: {
@@ -16049,6 +16132,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Property"];
+                };
+            };
+        };
+    };
+    get_property_insights: {
+        parameters: {
+            query?: {
+                /** @description Figures of so many days, today’s included. */
+                days?: number;
+            };
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures as they are now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Insights"];
                 };
             };
         };

@@ -44,6 +44,7 @@ import { advertisers } from './organisations/routes-advertisers.ts'
 import { organisations } from './organisations/routes.ts'
 import { accountExport } from './privacy.ts'
 import { propertyActions } from './properties/routes-actions.ts'
+import { propertyInsights } from './properties/routes-insights.ts'
 import { properties } from './properties/routes.ts'
 import { reviews } from './reviews.ts'
 import { counts } from './search/routes-count.ts'
@@ -137,7 +138,9 @@ app.route('/payments', payments)
 app.route('/admin', adminPayments)
 app.route('/admin', adminDocuments)
 app.route('/settings', settings)
-for (const part of [properties, propertyActions, propertyMedia]) app.route('/properties', part)
+for (const part of [properties, propertyActions, propertyInsights, propertyMedia]) {
+  app.route('/properties', part)
+}
 
 let description: string | undefined
 const described = () => description ??= JSON.stringify(describeApi(app, env.apiUrl))

@@ -61,6 +61,7 @@ const sqlJobs: BackendFunction[] = [
   'purge_notification_events',
   'purge_notifications',
   'purge_office_ranks',
+  'purge_property_days',
   'purge_publications',
   'purge_rates',
   'purge_social_tokens',

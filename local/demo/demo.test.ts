@@ -264,6 +264,9 @@ describe('what an app shows of it on its first day', () => {
           `/reviews?identityId=${id}`,
         ]
       ) expect((await ask(path, token)).items, `${path}, ${note}`).not.toEqual([])
+      const { items: own } = await ask('/properties/mine?status=active', token)
+      const { days, totals } = await ask(`/properties/${own.at(-1).id}/insights`, token)
+      expect([days.length, totals.views > 0], note).toEqual([30, true])
       const { items } = await ask('/conversations', token)
       const [newest] = items
       const { items: messages } = await ask(`/conversations/${newest.id}/messages`, token)

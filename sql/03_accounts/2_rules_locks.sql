@@ -16,7 +16,7 @@
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
---   7. properties, then property_counters
+--   7. properties, then property_counters, then property_days
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document

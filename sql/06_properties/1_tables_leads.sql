@@ -46,6 +46,28 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
+-- This has no foreign keys either. Its rows go before the listing's do.
+create table private.property_days (
+  property_id uuid not null,
+  day date not null,
+  views integer not null default 0,
+  favorites integer not null default 0,
+  primary key (property_id, day)
+);
+comment on table private.property_days is
+  'What happened to a listing on a day in Kuwait, one row if anything did. Cleaned by '
+  'private.purge_property_days.';
+comment on column private.property_days.favorites is 'How often it was saved, also if not for long.';
+create index property_days_day_idx on private.property_days (day);
+alter table private.property_days enable row level security;
+grant select on private.property_days to acting;
+create policy "identities see the days of their own listings" on private.property_days
+  for select to acting using (exists (
+    select from public.properties
+    where properties.id = property_days.property_id
+      and properties.owner_identity_id = (select private.identity_id())
+  ));
+
 -- These counts are not in properties, because updating them would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,

@@ -149,6 +149,7 @@ begin
       'views', own.views,
       'favorites', own.favorites,
       'leads', recent.leads,
+      'last30Days', days.totals,
       'ratingAvg', organisations.rating_avg,
       'ratingCount', organisations.rating_count,
       'medianResponseMinutes', organisations.median_response_minutes)
@@ -179,6 +180,15 @@ begin
       where leads.owner_identity_id = owner_id
         and leads.created_at > now() - interval '30 days'
     ) as recent
+    cross join lateral (
+      select json_build_object(
+        'views', sum(figures.views), 'shown', 0, 'favorites', sum(figures.favorites),
+        'contacts', sum(figures.contacts)) as totals
+      from private.figures_by_day(array(
+        select properties.id from public.properties
+        where properties.owner_identity_id = owner_id and properties.status <> 'deleted'
+      ), 30) as figures
+    ) as days
     where organisations.identity_id = owner_id
   );
 end

@@ -96,8 +96,6 @@ comment on function private.move_area_points is
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
-declare
-  viewers bigint;
 begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
@@ -109,11 +107,18 @@ begin
   if not found then
     return false;
   end if;
-  update private.property_views set counted = true
-  where property_views.property_id = count_views_of.property_id and not property_views.counted;
-  get diagnostics viewers = row_count;
-  update private.property_counters set views = property_counters.views + viewers
-  where property_counters.property_id = count_views_of.property_id and viewers > 0;
+  with counted as (
+    update private.property_views set counted = true
+    where property_views.property_id = count_views_of.property_id and not property_views.counted
+    returning property_views.day
+  ), by_day as (
+    insert into private.property_days as days (property_id, day, views)
+    select count_views_of.property_id, counted.day, count(*) from counted group by counted.day
+    on conflict on constraint property_days_pkey do update set views = days.views + excluded.views
+  )
+  update private.property_counters set views = property_counters.views + viewers.number
+  from (select count(*) as number from counted) as viewers
+  where property_counters.property_id = count_views_of.property_id and viewers.number > 0;
   return found;
 end
 $$;
@@ -128,7 +133,8 @@ as $$
     limit 1000
   ))
 $$;
-comment on function private.count_views is 'Job: adds new views to the counts of listings.';
+comment on function private.count_views is
+  'Job: adds new views to the counts of listings and of their days.';
 
 create function private.purge_views() returns bigint
   language sql security definer set search_path = ''
@@ -149,6 +155,14 @@ as $$
 $$;
 comment on function private.purge_views is
   'Job: deletes counted views after two days, and uncounted ones after a week.';
+
+create function private.purge_property_days() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.property_days', 'day', '90 days')
+$$;
+comment on function private.purge_property_days is
+  'Job: deletes what happened to listings more than 90 days ago.';
 
 create function private.purge_leads() returns bigint
   language sql security definer set search_path = ''
@@ -270,6 +284,6 @@ comment on function private.purge_deleted_listings is
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
-  private.purge_leads, private.purge_deleted_listings, private.find_duplicates,
-  private.purge_suspensions
+  private.purge_property_days, private.purge_leads, private.purge_deleted_listings,
+  private.find_duplicates, private.purge_suspensions
   to backend;

@@ -48,11 +48,17 @@ begin
     on conflict on constraint property_counters_pkey do update
     set favorites = counters.favorites + change;
   end if;
+  if tg_op = 'INSERT' then
+    insert into private.property_days as days (property_id, day, favorites)
+    values (new.property_id, (new.created_at at time zone 'Asia/Kuwait')::date, 1)
+    on conflict on constraint property_days_pkey do update set favorites = days.favorites + 1;
+  end if;
   return null;
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites; private.count_savings_of does so when counted changes.';
+  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
+  'counts a new favorite in property_days.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

@@ -3417,7 +3417,7 @@ create trigger individual_profiles_show_their_name
 --   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
---   7. properties, then property_counters
+--   7. properties, then property_counters, then property_days
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document
@@ -12981,6 +12981,28 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
+-- This has no foreign keys either. Its rows go before the listing's do.
+create table private.property_days (
+  property_id uuid not null,
+  day date not null,
+  views integer not null default 0,
+  favorites integer not null default 0,
+  primary key (property_id, day)
+);
+comment on table private.property_days is
+  'What happened to a listing on a day in Kuwait, one row if anything did. Cleaned by '
+  'private.purge_property_days.';
+comment on column private.property_days.favorites is 'How often it was saved, also if not for long.';
+create index property_days_day_idx on private.property_days (day);
+alter table private.property_days enable row level security;
+grant select on private.property_days to acting;
+create policy "identities see the days of their own listings" on private.property_days
+  for select to acting using (exists (
+    select from public.properties
+    where properties.id = property_days.property_id
+      and properties.owner_identity_id = (select private.identity_id())
+  ));
+
 -- These counts are not in properties, because updating them would rewrite the listing's wide row.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -15287,6 +15309,119 @@ comment on function private.get_property_by_number is
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;
 
+-- sql/06_properties/4_reads_insights.sql
+
+create function private.first_counted_day() returns date
+  language plpgsql stable
+  security definer -- reads the days of all listings
+  set search_path = ''
+as $$
+begin
+  return (select min(property_days.day) from private.property_days);
+end
+$$;
+
+create function private.figures_by_day(property_ids uuid[], days integer)
+  returns table (day date, views bigint, favorites bigint, contacts bigint)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  today constant date := (now() at time zone 'Asia/Kuwait')::date;
+  first_day constant date :=
+    greatest(today - days + 1, coalesce(private.first_counted_day(), today));
+begin
+  return query
+  select
+    calendar.day, coalesce(happened.views, 0), coalesce(happened.favorites, 0),
+    coalesce(asked.contacts, 0)
+  from (
+    select first_day + nth as day from generate_series(0, today - first_day) as nth
+  ) as calendar
+  left join (
+    select property_days.day, sum(property_days.views) as views,
+      sum(property_days.favorites) as favorites
+    from private.property_days
+    where property_days.property_id = any (property_ids) and property_days.day >= first_day
+    group by property_days.day
+  ) as happened on happened.day = calendar.day
+  left join (
+    -- Leads are kept for longer than 90 days and have their day, so they are not counted twice.
+    select leads.day, count(*) as contacts from public.leads
+    where leads.property_id = any (property_ids) and leads.day >= first_day
+    group by leads.day
+  ) as asked on asked.day = calendar.day
+  order by calendar.day;
+end
+$$;
+comment on function private.figures_by_day is
+  'What happened to listings of the caller on each of the last days in Kuwait, today''s the last, '
+  'none before the first that was counted.';
+
+create function private.market_of(property public.properties) returns json
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'listings', count(*),
+      'medianPrice', round((
+        percentile_cont(0.5) within group (order by others.price::float8))::numeric, 3),
+      'medianPricePerM2', round((
+        percentile_cont(0.5) within group (order by others.price::float8 / others.area_m2::float8)
+      )::numeric, 3),
+      'percentile', case when property.price > 0 then round(
+        100.0 * count(*) filter (where others.price < property.price)
+          / nullif(count(others.price), 0)) end)
+    from (
+      select nullif(properties.price, 0) as price, properties.area_m2 from public.properties
+      where properties.listed and properties.type = property.type
+        and properties.kind = property.kind and properties.area_id = property.area_id
+    ) as others
+    having count(*) >= 5
+  );
+end
+$$;
+comment on function private.market_of is
+  'What listed ones of the same type, kind and area cost, and how many percent of them cost less '
+  'than this one; null for fewer than five.';
+
+create function private.get_property_insights(property_id uuid, days integer default 30)
+  returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  property public.properties;
+begin
+  if (days between 1 and 90) is not true then
+    perform private.refuse_field('days', 'invalid');
+  end if;
+  select * into property from public.properties
+  where properties.id = get_property_insights.property_id
+    and properties.owner_identity_id = owner_id and properties.status <> 'deleted';
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  return (
+    select json_build_object(
+      'days', json_agg(json_build_object(
+        'day', figures.day, 'views', figures.views, 'shown', 0, 'favorites', figures.favorites,
+        'contacts', figures.contacts) order by figures.day),
+      'totals', json_build_object(
+        'views', sum(figures.views), 'shown', 0, 'favorites', sum(figures.favorites),
+        'contacts', sum(figures.contacts)),
+      'demand', null,
+      'market', private.market_of(property))
+    from private.figures_by_day(array[property.id], days) as figures
+  );
+end
+$$;
+comment on function private.get_property_insights is
+  'Api: Views, favorites and contacts of a listing of the acting identity on each of the last days '
+  '(90 at most), and where its price stands among others. 404 property_not_found.';
+
+grant execute on function private.get_property_insights to authenticated;
+
 -- sql/06_properties/4_reads_lists.sql
 
 create function private.list_my_properties(
@@ -15608,6 +15743,7 @@ begin
       'views', own.views,
       'favorites', own.favorites,
       'leads', recent.leads,
+      'last30Days', days.totals,
       'ratingAvg', organisations.rating_avg,
       'ratingCount', organisations.rating_count,
       'medianResponseMinutes', organisations.median_response_minutes)
@@ -15638,6 +15774,15 @@ begin
       where leads.owner_identity_id = owner_id
         and leads.created_at > now() - interval '30 days'
     ) as recent
+    cross join lateral (
+      select json_build_object(
+        'views', sum(figures.views), 'shown', 0, 'favorites', sum(figures.favorites),
+        'contacts', sum(figures.contacts)) as totals
+      from private.figures_by_day(array(
+        select properties.id from public.properties
+        where properties.owner_identity_id = owner_id and properties.status <> 'deleted'
+      ), 30) as figures
+    ) as days
     where organisations.identity_id = owner_id
   );
 end
@@ -17131,8 +17276,6 @@ comment on function private.move_area_points is
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
-declare
-  viewers bigint;
 begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
@@ -17144,11 +17287,18 @@ begin
   if not found then
     return false;
   end if;
-  update private.property_views set counted = true
-  where property_views.property_id = count_views_of.property_id and not property_views.counted;
-  get diagnostics viewers = row_count;
-  update private.property_counters set views = property_counters.views + viewers
-  where property_counters.property_id = count_views_of.property_id and viewers > 0;
+  with counted as (
+    update private.property_views set counted = true
+    where property_views.property_id = count_views_of.property_id and not property_views.counted
+    returning property_views.day
+  ), by_day as (
+    insert into private.property_days as days (property_id, day, views)
+    select count_views_of.property_id, counted.day, count(*) from counted group by counted.day
+    on conflict on constraint property_days_pkey do update set views = days.views + excluded.views
+  )
+  update private.property_counters set views = property_counters.views + viewers.number
+  from (select count(*) as number from counted) as viewers
+  where property_counters.property_id = count_views_of.property_id and viewers.number > 0;
   return found;
 end
 $$;
@@ -17163,7 +17313,8 @@ as $$
     limit 1000
   ))
 $$;
-comment on function private.count_views is 'Job: adds new views to the counts of listings.';
+comment on function private.count_views is
+  'Job: adds new views to the counts of listings and of their days.';
 
 create function private.purge_views() returns bigint
   language sql security definer set search_path = ''
@@ -17184,6 +17335,14 @@ as $$
 $$;
 comment on function private.purge_views is
   'Job: deletes counted views after two days, and uncounted ones after a week.';
+
+create function private.purge_property_days() returns bigint
+  language sql security definer set search_path = ''
+as $$
+  select private.purge('private.property_days', 'day', '90 days')
+$$;
+comment on function private.purge_property_days is
+  'Job: deletes what happened to listings more than 90 days ago.';
 
 create function private.purge_leads() returns bigint
   language sql security definer set search_path = ''
@@ -17305,8 +17464,8 @@ comment on function private.purge_deleted_listings is
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
-  private.purge_leads, private.purge_deleted_listings, private.find_duplicates,
-  private.purge_suspensions
+  private.purge_property_days, private.purge_leads, private.purge_deleted_listings,
+  private.find_duplicates, private.purge_suspensions
   to backend;
 
 -- sql/07_favorites/1_tables.sql
@@ -17427,11 +17586,17 @@ begin
     on conflict on constraint property_counters_pkey do update
     set favorites = counters.favorites + change;
   end if;
+  if tg_op = 'INSERT' then
+    insert into private.property_days as days (property_id, day, favorites)
+    values (new.property_id, (new.created_at at time zone 'Asia/Kuwait')::date, 1)
+    on conflict on constraint property_days_pkey do update set favorites = days.favorites + 1;
+  end if;
   return null;
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites; private.count_savings_of does so when counted changes.';
+  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
+  'counts a new favorite in property_days.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

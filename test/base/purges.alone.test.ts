@@ -142,6 +142,12 @@ describe('many old rows are gone, a share at a time', () => {
       'day < now()::date - 8',
     ],
     [
+      'purge_property_days',
+      'private.property_days',
+      `(property_id, day) select gen_random_uuid(), now()::date - 99 from ${many}`,
+      'day < now()::date - 98',
+    ],
+    [
       'purge_alarms',
       'private.alarms',
       `(kind, subject_id, settled_at)

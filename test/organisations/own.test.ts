@@ -231,6 +231,7 @@ test('figures count what is there now', async () => {
     views: 0,
     favorites: 0,
     leads: { last7Days: 0, last30Days: 0, call: 0, whatsapp: 0, chat: 0 },
+    last30Days: { views: 0, shown: 0, favorites: 0, contacts: 0 },
     ratingAvg: null,
     ratingCount: 0,
     medianResponseMinutes: null,

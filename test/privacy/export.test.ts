@@ -128,6 +128,7 @@ const leftOut: Record<string, string> = {
   'private.passkey_challenges': secret,
   'private.passkeys': administrators,
   'private.property_cards': copies,
+  'private.property_days': 'sums of what others did; the listings have those of all time',
   'private.publications': figures,
   'private.push_outbox': waiting,
   'private.response_measures': figures,

@@ -183,6 +183,10 @@ export const closedTables: Record<string, Table> = {
     'identity_id',
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
+  'private.property_days': closed(
+    ofListing,
+    'insert into private.property_days (property_id, day) values (:property, now())',
+  ),
   // Rows of this table are written at the commit, which never happens here.
   'private.listing_places': closed(
     ofListing,

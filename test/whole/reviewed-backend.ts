@@ -114,6 +114,7 @@ export const ofBackend: Review[] = [
     'private.purge_idempotency_keys',
     'private.purge_known_addresses',
     'private.purge_leads',
+    'private.purge_property_days',
     'private.purge_notification_events',
     'private.purge_notifications',
     'private.purge_office_ranks',

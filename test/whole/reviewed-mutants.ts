@@ -24,6 +24,8 @@ export const survivors: Record<string, string> = {
     'counts public listings of others as well',
   'get_organisation_stats: properties.owner_identity_id = owner_id':
     'counts public listings of others as well',
+  'get_property_insights: properties.owner_identity_id = owner_id':
+    'says what public listings of others cost, and no figures of theirs',
   'get_user: accounts.id = get_user.user_id': ofAdministrators,
   'get_user: identities.account_id = account.id': ofAdministrators,
   'get_user: identities.account_id = account.id (3)': ofAdministrators,

@@ -8,6 +8,7 @@ import {
   statusReason,
 } from '../accounts/schemas.ts'
 import { Count, pageOf, Picture, Time } from '../http/route.ts'
+import { Figures } from '../properties/schemas-insights.ts'
 import { everyStatus, Listed, Property, statuses } from '../properties/schemas.ts'
 
 export const rating = {
@@ -100,6 +101,7 @@ export const OrganisationStats = z
       whatsapp: Count.describe('Of those of 30 days, how many asked for WhatsApp.'),
       chat: Count.describe('Of those of 30 days, how many opened a chat.'),
     }).describe('Who asked for a way to contact it.'),
+    last30Days: Figures.describe('What happened to its listings in the last 30 days.'),
     ...rating,
     medianResponseMinutes,
   })
