@@ -45,7 +45,10 @@ const rings: Check[][] = [
     {
       what: 'lint of the Node code',
       command: deno,
-      args: ['lint', '--no-config', ...nodeRules, '--ignore=desk/dist', 'desk', ...onNode],
+      args: [
+        ...['lint', '--no-config', ...nodeRules, '--ignore=desk/dist,examples/web/dist'],
+        ...['desk', 'examples', ...onNode],
+      ],
     },
     onOurNode('imports', 'local/check-imports.ts'),
     onOurNode('arrows of sql/', 'local/schema/arrows.ts'),
@@ -75,6 +78,7 @@ const rings: Check[][] = [
     onOurNode('types of the Node code', tsc, '--project', '.'),
     onOurNode('types of the client', tsc, '--project', 'client'),
     onOurNode('types of the desk', tsc, '--project', 'desk'),
+    onOurNode('types of the example', tsc, '--project', 'examples'),
     {
       ...onOurNode('the client knows every route', 'client/tools/types.ts', '--check'),
       mend: 'npm run client:types',

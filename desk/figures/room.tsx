@@ -1,6 +1,7 @@
 // The figures of this moment and of each of the last days.
+import { Chart, type Series } from '../../examples/web/charts.tsx'
 import { api, Button, type ComponentChildren, dayOf, go, language, Loaded, money, number } from '../frame/index.ts'
-import { Page, type Place, type Schemas, Table, useLoad, word, wordsOf } from '../frame/index.ts'
+import { Page, type Place, type Schemas, useLoad, word, wordsOf } from '../frame/index.ts'
 import texts from './words.json'
 
 const t = wordsOf(texts)
@@ -49,66 +50,35 @@ function ByDay({ of }: { of: Day[] }) {
   const types = (['SALE', 'RENT', 'EXCHANGE'] as const)
     .map((type) => series(word('listingType', type), ({ listings }) => listings[type]))
   const counted = (name: 'accounts' | 'messages' | 'leads') =>
-    <Chart title={t(name)} days={days} series={[series(t('number'), (one) => one[name])]} />
+    <ByDayChart title={t(name)} days={days} series={[series(t('number'), (one) => one[name])]} />
   const paid = (name: 'payments' | 'refunds') =>
-    <Chart title={t(name)} days={days} show={money} series={[series(t('amount'), (one) => one[name].amount)]}
-      more={[series(t('number'), (one) => one[name].number)]} />
+    <ByDayChart title={t(name)} days={days} show={money} series={[series(t('amount'), (one) => one[name].amount)]}
+      more={[{ ...series(t('number'), (one) => one[name].number), show: number }]} />
   return <section aria-label={t('byDay')} class='cards charts'>
     {counted('accounts')}
-    <Chart title={t('published')} days={days} series={types} />
+    <ByDayChart title={t('published')} days={days} series={types} />
     {counted('messages')}{counted('leads')}{paid('payments')}{paid('refunds')}
-    <Chart title={t('reports')} days={days} series={[series(t('made'), ({ reports }) => reports.made)]}
+    <ByDayChart title={t('reports')} days={days} series={[series(t('made'), ({ reports }) => reports.made)]}
       more={[series(t('decided'), ({ reports }) => reports.decided)]} />
-    <Chart title={t('waited')} days={days} sums={false}
+    <ByDayChart title={t('waited')} days={days} sums={false}
       series={[series(t('hours'), ({ reports }) => reports.medianHours)]} />
   </section>
 }
 
-type Series = { name: string; of: (number | null)[] }
 type ChartProps = { title: string; days: string[]; series: Series[] }
   /** `more` are columns of the table only; `sums` is false where days do not add up, as with medians. */
   & { more?: Series[]; show?: (value: number) => string; sums?: boolean }
 
-const [height, gap] = [100, 0.25]
 /** Dinars have three decimals, which a sum of doubles may miss by a hair. */
 const round = (sum: number) => Math.round(sum * 1000) / 1000
 
-/** A small chart by day, with its numbers in a table below it. */
-function Chart({ title, days, series, more = [], show = number, sums = true }: ChartProps) {
+function ByDayChart({ days, series, show = number, sums = true, ...rest }: ChartProps) {
   const ofDay = days.map((_, at) => series.reduce((sum, { of }) => sum + (of[at] ?? 0), 0))
   const most = Math.max(...ofDay)
   const total = round(ofDay.reduce((sum, one) => sum + one, 0))
   const said = sums ? t('total', { n: show(total) }) : most ? t('most', { n: show(most) }) : '—'
-  const label = t('chart', { title, from: dayOf(days[0]!), to: dayOf(days.at(-1)!), more: said })
-  const text = (value: number | null | undefined) => typeof value === 'number' ? show(value) : '—'
-  // Time runs in the reading direction.
-  const place = (at: number) => language.value === 'ar' ? days.length - 1 - at : at
-  const bars = (at: number) => {
-    let top = height
-    return series.map(({ name, of }, kind) => {
-      const length = most ? (of[at] ?? 0) / most * (height - 2) : 0
-      top -= length
-      return <rect key={name} class={`s${kind}`} x={place(at) + gap / 2} y={top} width={1 - gap} height={length} />
-    })
-  }
-  return <figure class='chart card'>
-    <figcaption><h3>{title}</h3><b>{said}</b></figcaption>
-    <svg viewBox={`0 0 ${days.length} ${height}`} preserveAspectRatio='none' role='img' aria-label={label}>
-      {days.map((day, at) => <g key={day}>
-        <title>{`${dayOf(day)}: ${series.map(({ of }) => text(of[at])).join(' / ')}`}</title>
-        <rect class='day' x={place(at)} width={1} height={height} />
-        {bars(at)}
-      </g>)}
-    </svg>
-    <p class='ends'><small>{dayOf(days[0]!)}</small><small>{dayOf(days.at(-1)!)}</small></p>
-    {series.length > 1 &&
-      <p class='legend'>{series.map(({ name }, kind) => <small key={name}><i class={`s${kind}`} />{name}</small>)}</p>}
-    <details>
-      <summary>{t('table')}</summary>
-      <Table label={title} heads={[t('day'), ...[...series, ...more].map(({ name }) => name)]} ends={[1, 2, 3]}
-        rows={days.map((day, at): [string, ...string[]] =>
-          [day, dayOf(day), ...series.map(({ of }) => text(of[at])), ...more.map(({ of }) => number(of[at] ?? 0))]
-        ).reverse()} />
-    </details>
-  </figure>
+  return <div class='card'>
+    <Chart {...rest} points={days.map(dayOf)} series={series} said={said} show={show} rtl={language.value === 'ar'}
+      words={{ point: t('day'), table: t('table') }} />
+  </div>
 }

@@ -1,19 +1,22 @@
-/// <reference types="vite/client" />
 // One client and one chat for the whole app, and the data that several pages need.
-import { createClient, type Schemas, type Session } from 'kuwait-property-client'
+import { createClient, isApiError, pictureIn, type Schemas, type Session } from 'kuwait-property-client'
 import { type Chat, createChat } from 'kuwait-property-client/chat'
+import { language, t } from './words.ts'
 
+export type { Schemas }
 export type Card = Schemas['Card']
+export type Property = Schemas['Property']
 
 export const url: string = import.meta.env.VITE_API ?? 'http://127.0.0.1:54321'
 
 // The session is stored in localStorage and renewed in time, once for all tabs.
-export const client = createClient({ url, storage: localStorage })
+export const client = createClient({ url, storage: localStorage, language })
 
 let session: Session | undefined
 let talking: Chat | undefined
 
-export const me = () => session
+/** Who acts: a person, or one of their companies and offices. */
+export const me = () => session?.activeIdentity ?? undefined
 
 /** The chat of the signed-in person; it ends with the session. */
 export const chat = (): Chat => talking ??= createChat(client)
@@ -26,21 +29,46 @@ export async function followSession(changed: () => void): Promise<void> {
     const isOther = acts(now) !== acts(session) // otherwise the session was only renewed
     session = now
     if (!isOther) return
+    talking?.close()
     talking = undefined
     changed()
   })
 }
 
-let areas: Promise<Map<string, Schemas['Area']>> | undefined
-export const allAreas = () =>
-  areas ??= client.get('/meta/areas').then(({ items }) => new Map(items.map((area) => [area.id, area])))
+type Meta = { areas: Map<string, Schemas['Area']>; governorates: Schemas['Governorate'][]; enums: Schemas['Enums']; app: Schemas['App'] }
+let meta: Meta | undefined
+/** Loads areas, vocabularies and settings, which every page needs. */
+export async function loadMeta(signal: AbortSignal): Promise<true> {
+  const [areas, governorates, enums, app] = await Promise.all([
+    client.get('/meta/areas', { signal }), client.get('/meta/governorates', { signal }),
+    client.get('/meta/enums', { signal }), client.get('/meta/app', { signal }),
+  ])
+  meta = { areas: new Map(areas.items.map((area) => [area.id, area])), governorates: governorates.items, enums, app }
+  return true
+}
+export const allGovernorates = () => meta?.governorates ?? []
+export const allAreas = () => [...meta?.areas.values() ?? []]
+export const codes = (vocabulary: string) => meta?.enums[vocabulary] ?? []
+/** The text of a code, such as «شقة» of `kind` and `apartment`. New codes may come: they are shown as they are. */
+export function word(vocabulary: string, code: string | null | undefined): string {
+  const found = codes(vocabulary).find((one) => one.code === code)
+  return found ? found[language === 'ar' ? 'textAr' : 'textEn'] : code ?? ''
+}
+/** The name of a record in the language of the page; many have none in English. */
+export const named = (one?: { nameAr: string | null; nameEn?: string | null }) =>
+  (language === 'ar' ? one?.nameAr : one?.nameEn || one?.nameAr) ?? ''
+export const areaName = (id: string | null | undefined) => named(meta?.areas.get(id ?? ''))
+export const governorateName = (id: string) => named(allGovernorates().find((one) => one.id === id))
+export const titled = (one: { titleAr?: string | null; titleEn?: string | null }) =>
+  (language === 'en' && one.titleEn) || one.titleAr || t('untitled')
+/** A picture in about this width, where the service makes sizes. */
+export const picture = (width: number, address: string) => meta ? pictureIn(width, address, meta.app.picture) : address
 
-let enums: Promise<Schemas['Enums']> | undefined
-/** Returns the texts of a vocabulary by code, such as «شقة» for apartment. */
-export async function words(vocabulary: string): Promise<Map<string, string>> {
-  const all = await (enums ??= client.get('/meta/enums'))
-  const entries = (all as Record<string, { code: string; textAr: string }[]>)[vocabulary] ?? []
-  return new Map(entries.map(({ code, textAr }) => [code, textAr]))
+/** What to tell a person of an error; nothing where they left the page or asked again. */
+export function textOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'AbortError') return ''
+  if (!isApiError(error)) return reportError(error), t('unexpected') // a fault of the app
+  return error.code === 'connection' ? t('offline') : error.message
 }
 
 /** The return URL of a sandbox payment. An app sends its own, which RETURN_URLS has to allow. */

@@ -28,8 +28,13 @@ const html = `<!doctype html><title>app</title><script type="importmap">{"import
   "kuwait-property-client/chat": "/client/chat.js"
 }}</script>`
 
-// A page without a server counts as remote and may not access this machine by default.
-const args = ['--no-sandbox', '--disable-features=LocalNetworkAccessChecks']
+// A page without a server counts as remote and may not access this machine by default. Maps are drawn by
+// software where there is no graphics card.
+const args = [
+  '--no-sandbox',
+  '--disable-features=LocalNetworkAccessChecks',
+  '--enable-unsafe-swiftshader',
+]
 
 export const openBrowser = () => chromium.launch({ executablePath, args })
 

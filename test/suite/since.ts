@@ -64,6 +64,7 @@ function concernedBy(changed: string, names: Names): Set<string> {
 function filtersOf(path: string, { files }: Tree): string[] | undefined {
   if (ofWholeOnly.test(path)) return []
   if (path.startsWith('docs/')) return ['local/docs/']
+  if (path === 'examples/web/charts.tsx') return ['test/client/', 'test/desk/']
   if (/^(client|examples)\//.test(path)) return ['test/client/']
   if (path.startsWith('desk/')) return ['test/desk/']
   // Every area builds on the file, or is listed in it, so it has no area of its own.

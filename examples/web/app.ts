@@ -1,0 +1,6 @@
+// All that pages take from the app itself, and from Preact.
+export * from 'preact/hooks'
+export * from './router.ts'
+export * from './service.ts'
+export * from './ui.tsx'
+export * from './words.ts'
