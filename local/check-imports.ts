@@ -63,10 +63,11 @@ const mayImport: Record<string, string[]> = {
     'local/platform',
     ...base,
   ],
-  // These folders document, ask for and check the errors and settings that the functions declare.
+  // These folders document, ask for and check what the functions declare.
   'local/docs': [
     inShared('errors'),
     inShared('settings'),
+    'functions/api/http',
     'local/schema',
     'local/http',
     'local/config',

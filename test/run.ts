@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { variable } from '../local/config/environment.ts'
+import { examplesFile } from '../local/docs/examples.ts'
 import { unansweredCodes } from './support/answered-codes.ts'
 import { uncalledFunctions } from './support/called-functions.ts'
+import { foundIn, keepFound, untrue } from './support/found-examples.ts'
 import { repetitionsIn } from './suite/repetitions.ts'
 import { makeProject } from './suite/new-project.ts'
 import { argumentsFor } from './suite/since.ts'
@@ -20,6 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
 const given = argumentsFor(process.argv.slice(2))
 const calledFunctions = join(folder, 'called-functions')
 const answeredCodes = join(folder, 'answered-codes')
+const metExamples = join(folder, 'met-examples')
 const repetitions = join(folder, 'repetitions')
 const newProject = join(folder, 'new-project')
 // Hundreds of processes load the same modules, so Node keeps their compiled code.
@@ -44,6 +47,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
         SUMMARY: summary,
         CALLED_FUNCTIONS: calledFunctions,
         ANSWERED_CODES: answeredCodes,
+        MET_EXAMPLES: metExamples,
         REPETITIONS: repetitions,
         NEW_PROJECT: newProject,
       },
@@ -88,10 +92,13 @@ const failed: Failed[] = runs.flatMap((one) => one.failed)
 // Functions that were never called are reported only after the whole suite.
 const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)
 const unanswered = given.length ? [] : unansweredCodes(answeredCodes)
+const found = foundIn(metExamples, !given.length)
+if (Object.keys(found.examples).length) keepFound(found)
 for (
   const [what, missing] of [
     ['no test calls these functions', uncalled],
     ['no test saw these described codes answered', unanswered],
+    [`${examplesFile} is not what was answered: npm run docs`, given.length ? [] : untrue(found)],
   ] as const
 ) if (missing.length) failed.push({ said: [what, ...missing].join('\n    ') })
 const repeated = repetitionsIn(repetitions)

@@ -14445,20 +14445,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "strategy": "standard",
-                 *       "q": "شقة",
-                 *       "type": "RENT",
-                 *       "areaIds": [
-                 *         "salmiya",
-                 *         "hawalli"
-                 *       ],
-                 *       "priceMax": 800,
-                 *       "bedroomsMin": 2,
-                 *       "sort": "price_asc"
-                 *     }
-                 */
                 "application/json": components["schemas"]["Search"];
             };
         };
@@ -14671,19 +14657,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "strategy": "standard",
-                 *       "type": "RENT",
-                 *       "areaIds": [
-                 *         "salmiya"
-                 *       ],
-                 *       "priceMax": 800,
-                 *       "by": [
-                 *         "kinds"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["Count"];
             };
         };
@@ -15456,39 +15429,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "type": "RENT",
-                 *       "kind": "apartment",
-                 *       "usage": "investment",
-                 *       "titleAr": "شقة للإيجار في السالمية",
-                 *       "descriptionAr": "الدور الثالث، قريبة من البحر.",
-                 *       "price": 650,
-                 *       "isNegotiable": true,
-                 *       "rentConditions": [
-                 *         {
-                 *           "code": "families_only"
-                 *         }
-                 *       ],
-                 *       "builtAreaM2": 120,
-                 *       "bedrooms": 2,
-                 *       "bathrooms": 2,
-                 *       "floorNo": 3,
-                 *       "furnished": "none",
-                 *       "amenities": [
-                 *         "elevator",
-                 *         "covered_parking"
-                 *       ],
-                 *       "areaId": "salmiya",
-                 *       "block": "10",
-                 *       "location": {
-                 *         "lat": 29.335,
-                 *         "lng": 48.076
-                 *       },
-                 *       "allowChat": true,
-                 *       "publish": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["NewProperty"];
             };
         };

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { errors } from '../../functions/_shared/errors/errors.ts'
+import { setExamples } from '../../functions/api/http/examples.ts'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { describe } from '../../local/docs/openapi.ts'
 
@@ -79,6 +80,8 @@ const ofIdentity = ({ paths }: Description) =>
 const union = (words: string[]) => words.map((word) => `\n  | '${word}'`).join('')
 
 const description: Description = exactly(JSON.parse(describe()))
+// They are for people, and would be written beside each type.
+setExamples(description, {})
 const list = (texts: string[]) => texts.map((text) => `\n  '${text}',`).join('')
 const [keyed, acting] = [list(repeatable(description)), list(ofIdentity(description))]
 const codes = refusals(description)

@@ -142,12 +142,19 @@ for (const part of [properties, propertyActions, propertyInsights, propertyMedia
   app.route('/properties', part)
 }
 
-let description: string | undefined
-const described = () => description ??= JSON.stringify(describeApi(app, env.apiUrl))
+let description: Promise<string> | undefined
+const described = () => description ??= describe()
+
+async function describe() {
+  // Only this route needs the file, so no start waits for it.
+  const { default: file } = await import('../../docs/examples.json', { with: { type: 'json' } })
+  const { generated: _generated, ...examples } = file
+  return JSON.stringify(describeApi(app, env.apiUrl, examples))
+}
 
 app.get('/openapi.json', async (c) => {
   await cacheForGuests(rarelyChanged)(c)
-  return send(c, described())
+  return send(c, await described())
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
 let events: string | undefined

@@ -105,6 +105,11 @@ describe('the upload of a function', () => {
     expect(stdout.trim()).toBe('it serves')
   })
 
+  test('of api includes the examples of its description', () => {
+    const file = readFileSync(join(root, 'docs/examples.json'))
+    expect(sent.get('api')!.files.get('docs/examples.json')).toEqual(file)
+  })
+
   test('includes the lock file as this version of Deno writes it', async () => {
     const lock = readFileSync(lockFile)
     for (const { files } of sent.values()) expect(files.get('functions/deno.lock')).toEqual(lock)

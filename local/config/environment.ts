@@ -232,6 +232,10 @@ const declared = {
     about: 'The file for which codes each operation answered.',
     of: ['suite'],
   },
+  MET_EXAMPLES: {
+    about: 'The file for requests and answers, of which docs/examples.json is made.',
+    of: ['suite'],
+  },
   USED_SECRETS: {
     about: 'The file for secrets that were used, which no log may hold.',
     of: ['suite'],

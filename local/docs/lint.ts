@@ -1,6 +1,8 @@
 // Part of npm run check: the API descriptions follow every rule of Redocly except those excused here, and
-// describe every field.
+// describe every field; the examples are as they say.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { exactly } from '../../functions/api/http/plain-schemas.ts'
+import { wrongExamples } from './examples.ts'
 import { describe } from './openapi.ts'
 import { undescribedFields } from './sentences.ts'
 
@@ -33,7 +35,12 @@ async function faultsOf(description: string): Promise<string[]> {
   ]
 }
 
-const faults = [...await faultsOf(describe()), ...await faultsOf(describe('/asyncapi.json'))]
+const [api, events] = [describe(), describe('/asyncapi.json')]
+const faults = [
+  ...await faultsOf(api),
+  ...await faultsOf(events),
+  ...wrongExamples(exactly(JSON.parse(api))),
+]
 for (const fault of faults.slice(0, 50)) console.error(fault)
 if (faults.length > 50) console.error(`and ${faults.length - 50} more`)
 process.exitCode = faults.length ? 1 : 0

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe as group, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../../test/client/browser.ts'
 import { isNightly } from '../../test/support/nightly.ts'
 import { waitUntil } from '../../test/support/wait.ts'
+import { textFile, textFiles } from './llms.ts'
 import { describe } from './openapi.ts'
 import { readPage } from './sections.ts'
 import { siteFile, siteFiles } from './site.ts'
@@ -19,6 +20,14 @@ test('every link between its pages leads to a page and to what is on it', () => 
       const [file, id] = link!.split('#')
       expect([...siteFiles, ...descriptions, ''], `${name}: ${link}`).toContain(file)
       if (id) expect(siteFile(file || name), `${name}: ${link}`).toContain(` id="${id}"`)
+    }
+  }
+})
+
+test('llms.txt and the pages as written lead to files that are there', () => {
+  for (const name of textFiles) {
+    for (const [, link] of textFile(name)!.matchAll(/\]\((?!https:)([^)#]+)/g)) {
+      expect([...textFiles, ...descriptions], `${name}: ${link}`).toContain(link)
     }
   }
 })

@@ -28,7 +28,7 @@ const guides = {
 const namesIn = (folder: string) =>
   readdirSync(join(root, folder)).map((file) => basename(file, '.md'))
 
-const pages: Record<string, readonly [title: string, path: string]> = {
+export const pages: Record<string, readonly [title: string, path: string]> = {
   ...guides,
   ...Object.fromEntries(
     namesIn('docs/contract').map((area) => [
@@ -48,7 +48,7 @@ const reference = 'reference.html'
 
 const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url), 'utf8')
 
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
+export const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** Redoc would load its maker's logo from another host, and its search runs in a worker. */
 const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src blob:"

@@ -49,13 +49,14 @@ export function chatProgram(
   }
 }
 
-/** Returns a Deno program that may only read the code and use the network and environment variables. */
+/** Returns a Deno program that may only read the code and the examples, and use the network and environment variables. */
 function denoProgram(
   { dataDir }: Stack,
   options: object,
   { name, settings }: Pick<Options, 'name' | 'settings'>,
 ): Program {
-  const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
+  const reads = ['functions', 'local', 'node_modules', 'docs/examples.json']
+    .map((name) => join(root, name))
   return {
     name,
     command: denoBinary(),

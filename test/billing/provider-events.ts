@@ -15,7 +15,7 @@ export async function ask(facade: Facade, path: string, sent: Json, headers: Jso
     headers: response.headers,
     body: JSON.parse(await response.text()),
   }
-  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply)
+  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply, sent)
   return reply
 }
 

@@ -28,7 +28,7 @@ export async function ask(
   })
   const text = await response.text()
   const reply = { status: response.status, headers: response.headers, body: JSON.parse(text) }
-  if (response.headers.has('x-request-id')) await checkReply(method, path, reply)
+  if (response.headers.has('x-request-id')) await checkReply(method, path, reply, sent)
   return reply
 }
 

@@ -1,73 +1,13 @@
 // Checks every answer in the suite against the API's description.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
+import { validatorOf } from '../../local/docs/validators.ts'
 import { recordAnswer } from './answered-codes.ts'
 import { onReply, type Reply, secretKey } from './client.ts'
+import { recordExample } from './examples.ts'
 import { seen } from './known-fields.ts'
-import {
-  codesIn,
-  description,
-  everyOperation,
-  type Operation,
-  resolve,
-  type Schema,
-} from './openapi.ts'
+import { codesIn, description, everyOperation, type Operation, type Schema } from './openapi.ts'
 
-// Unknown keywords (OpenAPI's own) do not constrain a value.
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-formats.default(ajv)
-
-/** Returns the schema with unknown properties refused, unless it allows them explicitly. */
-export function closed(schema: Schema): Schema {
-  const copy = { ...schema }
-  for (const part of ['anyOf', 'oneOf'] as const) copy[part] &&= copy[part].map(closed)
-  if (copy.items) copy.items = closed(copy.items)
-  if (copy.properties) {
-    copy.properties = Object.fromEntries(
-      Object.entries(copy.properties).map(([name, one]) => [name, closed(one)]),
-    )
-    copy.additionalProperties ??= false
-  } else if (typeof copy.additionalProperties === 'object') {
-    copy.additionalProperties = closed(copy.additionalProperties)
-  }
-  if (copy.allOf) {
-    // Each part lists only its own properties, so only the whole can be closed. If a part narrows a property
-    // of another part, its schema for that property is incomplete and stays open.
-    const others = copy.allOf.filter((one) => one.$ref).map((one) => resolve(one).properties ?? {})
-    copy.allOf = copy.allOf.map((one) => {
-      const part = closed(resolve(one))
-      for (const [name, narrowed] of Object.entries(one.properties ?? {})) {
-        if (others.some((known) => name in known)) part.properties![name] = narrowed
-      }
-      return part.additionalProperties === false
-        ? { ...part, additionalProperties: undefined }
-        : part
-    })
-    copy.unevaluatedProperties = false
-  }
-  return JSON.parse(JSON.stringify(copy))
-}
-
-ajv.addSchema({
-  $id: 'api',
-  components: {
-    schemas: Object.fromEntries(
-      Object.entries(description.components.schemas).map(([name, one]) => [name, closed(one)]),
-    ),
-  },
-})
-
-const compiled = new Map<Schema, ValidateFunction>()
-
-function validator(schema: Schema): ValidateFunction {
-  const known = compiled.get(schema)
-  if (known) return known
-  const text = JSON.stringify(closed(schema)).replaceAll('"#/components/', '"api#/components/')
-  const made = ajv.compile(JSON.parse(text))
-  compiled.set(schema, made)
-  return made
-}
+const validate = validatorOf(description.components.schemas)
 
 const patterns = everyOperation.map((operation) => ({
   operation,
@@ -106,8 +46,8 @@ function faultsOfDetails(error: Record<string, unknown>): string[] {
 export function faultsOf(method: string, path: string, { status, body, headers }: Reply): string[] {
   const faults: string[] = []
   const holds = (schema: Schema) => {
-    const validate = validator(schema)
-    if (!validate(body)) faults.push(ajv.errorsText(validate.errors, { dataVar: 'body' }))
+    const wrong = validate(schema, body)
+    if (wrong) faults.push(wrong)
   }
   const [bare] = path.split('?')
   const operation = operationOf(method, path)
@@ -169,13 +109,16 @@ export function bodyAsSeen(
     : body
 }
 
-onReply((method, path, reply) => {
+onReply((method, path, reply, sent) => {
   reply.body = bodyAsSeen(method, path, reply)
   const operation = operationOf(method, path)
   const faults = faultsOf(method, path, reply)
   const code = reply.body?.error?.code
   if (operation && code) recordAnswer(operation.id, code)
-  if (!faults.length) return
+  if (!faults.length) {
+    if (operation && method !== 'HEAD') recordExample(operation, path, sent, reply, validate)
+    return
+  }
   throw new Error(
     `${method} ${path} answered ${reply.status}, not as described: ${faults.join('; ')}\n` +
       JSON.stringify(reply.body)?.slice(0, 2000),

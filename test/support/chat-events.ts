@@ -1,8 +1,6 @@
 // Checks the chat frames and events of tests against GET /asyncapi.json.
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
-import { closed } from './answers.ts'
+import { validatorOf } from '../../local/docs/validators.ts'
 import { seen } from './known-fields.ts'
 import type { Schema } from './openapi.ts'
 
@@ -17,16 +15,11 @@ const { channels, components }: Events = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/asyncapi.json`)
 ).json()
 
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-formats.default(ajv)
-const schemas = Object.entries(components.schemas).map(([name, one]) => [name, closed(one)])
-ajv.addSchema({ $id: 'events', components: { schemas: Object.fromEntries(schemas) } })
+const validate = validatorOf(components.schemas)
 
 export function faultOf(channel: ChannelName, name: string, value: unknown) {
   const payload = channels[channel].messages[name]?.payload
-  if (!payload) return `${name} is not described`
-  const validate = ajv.getSchema(`events${payload.$ref}`)!
-  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
+  return payload ? validate(payload, value, name) : `${name} is not described`
 }
 
 /** Checks a message and returns it, without the fields that a client of another version would ignore. */

@@ -45,7 +45,7 @@ export async function request(
   const reply = { status: response.status, body: parsed, headers: response.headers }
   recordSecrets(body)
   recordSecrets(parsed)
-  await checkAnswer(method, path, reply)
+  await checkAnswer(method, path, reply, body)
   return reply
 }
 
@@ -165,12 +165,13 @@ export async function asCaller<T>(
   }
 }
 
-type Check = (method: string, path: string, reply: Reply) => void | Promise<void>
+type Check = (method: string, path: string, reply: Reply, sent?: unknown) => void | Promise<void>
 let checkAnswer: Check = () => {}
 
 export function onReply(check: Check) {
   checkAnswer = check
 }
 
-export const checkReply = (method: string, path: string, reply: Reply) =>
-  checkAnswer(method, path, reply)
+/** Checks an answer. What was sent is JSON, as a value or text, or a form. */
+export const checkReply: Check = (method, path, reply, sent) =>
+  checkAnswer(method, path, reply, sent)

@@ -98,7 +98,7 @@ async function request(
   const text = await response.text()
   const parsed = text ? JSON.parse(text) : null
   const reply = { status: response.status, body: parsed, headers: response.headers }
-  if (response.headers.has('x-request-id')) await checkReply(method, path, reply)
+  if (response.headers.has('x-request-id')) await checkReply(method, path, reply, body)
   return reply
 }
 

@@ -74,7 +74,7 @@ export async function sendCallback(raw: string, options: CallbackOptions = {}): 
       ? JSON.parse(text)
       : text,
   }
-  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply)
+  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply, raw)
   return reply
 }
 

@@ -2,31 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { variable } from '../../local/config/environment.ts'
+import { resolveIn, type Schema } from '../../local/docs/validators.ts'
 
-export type Schema = {
-  $ref?: string
-  type?: string | string[]
-  format?: string
-  pattern?: string
-  enum?: unknown[]
-  const?: unknown
-  default?: unknown
-  example?: unknown
-  minimum?: number
-  maximum?: number
-  minLength?: number
-  maxLength?: number
-  minItems?: number
-  maxItems?: number
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: boolean | Schema
-  unevaluatedProperties?: boolean
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  allOf?: Schema[]
-}
+export type { Schema }
 
 type Parameter = {
   name: string
@@ -124,11 +102,7 @@ export const talksToAuth = ({ tags, id, path }: Operation) =>
   tags.includes('sign-in') || ['request_deletion', 'request_closing', 'get_health'].includes(id) ||
   /^\/auth\/me\/(phone|email|providers)/.test(path)
 
-export function resolve(schema: Schema): Schema {
-  return schema.$ref
-    ? resolve(description.components.schemas[schema.$ref.split('/').at(-1)!])
-    : schema
-}
+export const resolve = resolveIn(description.components.schemas)
 
 /** Returns the schema itself, the first of a union that is not null, or the merged parts of an `allOf`. */
 export function concreteSchema(schema: Schema): Schema {

@@ -112,7 +112,7 @@ async function load(shot: RawRequest) {
     fire: () => socket.write(bytes.subarray(-1)),
     reply: reply.then(async (answer) => {
       // Answers that the server gives before the facade (431) are not in the description.
-      if (answer.headers.has('x-request-id')) await checkReply(method, shot.path, answer)
+      if (answer.headers.has('x-request-id')) await checkReply(method, shot.path, answer, shot.body)
       return answer
     }),
   }

@@ -34,7 +34,7 @@ export async function postForm(
   })
   const text = await response.text()
   const reply = { status: response.status, body: JSON.parse(text), headers: response.headers }
-  await checkReply('POST', path, reply)
+  await checkReply('POST', path, reply, body)
   return reply
 }
 

@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { version } from '../../_shared/errors/log.ts'
 import { sayEnd } from './deprecation.ts'
+import { type Examples, setExamples } from './examples.ts'
 import type { RouteDefinition } from './route-definition.ts'
 import {
   answerHeaders,
@@ -19,7 +20,7 @@ import { nameBodies } from './request-bodies.ts'
 type App = Pick<OpenAPIHono, 'openAPIRegistry'>
 export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-export function describeApi({ openAPIRegistry }: App, url: string): Document {
+export function describeApi({ openAPIRegistry }: App, url: string, examples: Examples): Document {
   const described = new OpenAPIHono()
   const { openAPIRegistry: registry } = described
   registry.register('Problem', Problem)
@@ -55,6 +56,7 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
   })
   nameBodies(document)
   makePlain(document)
+  setExamples(document, examples)
   return document
 }
 

@@ -91,11 +91,8 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { 'application/json': { schema } },
 })
 
-export const body = <T extends z.ZodType>(schema: T, example?: z.input<T>) => ({
-  body: {
-    required: true,
-    content: { 'application/json': { schema, ...(example && { example }) } },
-  },
+export const body = <T extends z.ZodType>(schema: T) => ({
+  body: { required: true, content: { 'application/json': { schema } } },
 })
 
 export const Time = z.iso.datetime({ offset: true })

@@ -111,7 +111,6 @@ const count = route({
         ...jsonFilters,
       }, unknownFilter)
       .openapi('Count', { description: 'A search without its order and its pages.' }),
-    { strategy: 'standard', type: 'RENT', areaIds: ['salmiya'], priceMax: 800, by: ['kinds'] },
   ),
   responses: { 200: json(ListingCount, 'How many.') },
 })

@@ -83,15 +83,6 @@ const advanced = route({
       .openapi('Search', {
         description: 'A strategy, words and filters; all of them have to fit.',
       }),
-    {
-      strategy: 'standard',
-      q: 'شقة',
-      type: 'RENT',
-      areaIds: ['salmiya', 'hawalli'],
-      priceMax: 800,
-      bedroomsMin: 2,
-      sort: 'price_asc',
-    },
   ),
   responses: { 200: page },
 })
