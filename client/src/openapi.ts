@@ -9129,7 +9129,7 @@ export interface components {
         };
         DeleteUserBody: {
             /** @description Why; kept in the audit trail, and shown to the person concerned. */
-            reason?: string;
+            reason: string;
         };
         SetUserStatusBody: {
             /**

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { repeatablePosts } from '../../client/src/openapi.ts'
+import { validatorOf } from '../../local/docs/validators.ts'
 import { database, guest, signUp } from '../support/client.ts'
 import {
   concreteSchema,
   description,
   operations,
+  plainDescription,
   resolve,
   type Schema,
 } from '../support/openapi.ts'
 import { ownVersionIn, versionFiles } from '../suite/version-files.ts'
+
+const validate = validatorOf(plainDescription.components.schemas)
 
 type Bounds = Pick<Schema, 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
@@ -119,18 +122,44 @@ test.each([
   }
 })
 
-test('a conversation is about something: its body needs one of the two', async () => {
-  const { post } = description.paths['/conversations']!
-  const takes = new Ajv2020({ strict: false }).addFormat('uuid', true)
-    .compile({ ...resolve(post!.requestBody!.content['application/json']!.schema) })
-  const person = await signUp()
-  for (const body of [{}, { message: 'مرحبا' }]) {
-    expect([takes(body), (await person.post('/conversations', body)).status]).toEqual([false, 422])
-  }
-  const id = randomUUID()
-  for (const body of [{ propertyId: id }, { identityId: id }, { propertyId: id, identityId: id }]) {
-    expect([takes(body), (await person.post('/conversations', body)).status]).toEqual([true, 404])
-  }
+const id = randomUUID()
+const proof = { password: randomUUID() }
+const near = { lat: 29.3, lng: 48, km: 3 }
+test.each([
+  ['/conversations', { propertyId: id }, true],
+  ['/conversations', { propertyId: id, identityId: id }, true],
+  ['/conversations', {}, false],
+  ['/conversations', { message: 'مرحبا' }, false],
+  ['/search/advanced', { strategy: 'company', companyId: id }, true],
+  ['/search/advanced', { strategy: 'standard', companyId: id }, false],
+  ['/search/count', { strategy: 'exchange', requestYearMin: 2020 }, true],
+  ['/search/count', { strategy: 'auction', requestYearMin: 2020 }, false],
+  ['/search/advanced', { strategy: 'exchange', requestYearMax: 6332 }, false],
+  ['/search/advanced', { strategy: 'deal', sort: 'drop_desc' }, true],
+  ['/search/advanced', { strategy: 'company', sort: 'drop_desc' }, false],
+  ['/search/advanced', { strategy: 'auction', sort: 'ends_at' }, true],
+  ['/search/advanced', { strategy: 'standard', sort: 'ends_at' }, false],
+  ['/search/advanced', { strategy: 'standard', sort: 'distance', near }, true],
+  ['/search/advanced', { strategy: 'standard', sort: 'distance' }, false],
+  ['/search/advanced', { strategy: 'standard', kinds: ['a villa'] }, false],
+  ['/properties', { type: 'EXCHANGE', requestYear: 2020 }, true],
+  ['/properties', { type: 'EXCHANGE', requestYear: 6332 }, false],
+  ['/properties', { type: 'SALE', buildingYear: 6332 }, false],
+  ['/auth/me/delete', proof, true],
+  ['/auth/me/delete', {}, false],
+  ['/auth/me/delete', { ...proof, code: '123456' }, false],
+  ['/auth/me/email', { email: 'noura@example.com', currentPassword: proof.password }, true],
+  [
+    '/auth/me/email',
+    { email: 'noura@example.com', currentPassword: proof.password, code: '123456' },
+    false,
+  ],
+])('%s %j fits the schema and is taken, or neither: %s', async (path, body, isTaken) => {
+  // The plain description, which generators and mock servers read.
+  const { content } = plainDescription.paths[path]!.post!.requestBody!
+  const wrong = validate(content['application/json']!.schema, body)
+  const { status } = await (await signUp()).post(path, body)
+  expect([wrong === undefined, status !== 422], wrong).toEqual([isTaken, isTaken])
 })
 
 test('the contract lists the routes that take an Idempotency-Key', () => {

@@ -12,6 +12,7 @@ import {
 import { Code, Identifier, Password } from '../../_shared/input/identifiers.ts'
 import { mailWorks } from '../../_shared/outside/messages.ts'
 import { area, body, Count, json, mine, route, send, sendNothing } from '../http/route.ts'
+import { never } from '../http/together.ts'
 import { addCode, type CodeAnswer, requireSending, sendCode, type SmsFor, smsFor } from './codes.ts'
 import { callerAsUser, type User as Me, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 import { resendAfter, User } from './schemas.ts'
@@ -28,6 +29,7 @@ const proof = {
 const oneProof = (given: { currentPassword?: string; code?: string }) =>
   given.currentPassword === undefined || given.code === undefined
 const oneProofOnly = { error: 'invalid', path: ['code'] }
+const neverBoth = never({ currentPassword: {}, code: {} })
 
 const proofs =
   'Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a ' +
@@ -85,7 +87,7 @@ const beginPhone = route({
         .openapi({ type: 'string', description: 'A Kuwaiti mobile.', example: '51234567' }),
       ...proof,
       smsFor,
-    }).refine(oneProof, oneProofOnly),
+    }).refine(oneProof, oneProofOnly).openapi(neverBoth),
   ),
 })
 const beginEmail = route({
@@ -99,7 +101,7 @@ const beginEmail = route({
         .openapi({ type: 'string', description: 'An email.', example: 'noura@example.com' }),
       ...proof,
       smsFor,
-    }).refine(oneProof, oneProofOnly),
+    }).refine(oneProof, oneProofOnly).openapi(neverBoth),
   ),
 })
 
@@ -141,7 +143,9 @@ const proofBody = {
   body: {
     required: false,
     content: {
-      'application/json': { schema: z.strictObject(proof).refine(oneProof, oneProofOnly) },
+      'application/json': {
+        schema: z.strictObject(proof).refine(oneProof, oneProofOnly).openapi(neverBoth),
+      },
     },
   },
 }

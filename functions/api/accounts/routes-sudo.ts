@@ -16,6 +16,7 @@ const Proving = z.strictObject({
   code: Code.optional().describe('Of `POST /auth/otp/resend` with purpose `sudo`.'),
   assertion: Assertion.optional(),
 }).refine((given) => Object.keys(given).length < 2, { error: 'invalid', path: ['code'] })
+  .openapi({ maxProperties: 1 })
 
 const prove = route({
   ...forAdmins,

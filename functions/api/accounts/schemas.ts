@@ -235,6 +235,9 @@ const line = (most: number) =>
   normalized(most, 'NFC').overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
 const name = visible(120).check(upTo(120)).min(2)
 
+// An empty text clears it.
+const place = sent(60).openapi({ pattern: '^[A-Za-z0-9_-]{0,60}$' })
+
 const optional = describedAs(organisation, {
   nameEn: name.nullish(),
   aboutAr: sent(4000).nullish(),
@@ -245,8 +248,8 @@ const optional = describedAs(organisation, {
     maxLength: 254,
   }).nullish(),
   website: website.nullish(),
-  governorateId: sent(60).nullish(),
-  areaId: sent(60).nullish(),
+  governorateId: place.nullish(),
+  areaId: place.nullish(),
   addressAr: line(300).nullish(),
   workingHours: line(300).nullish(),
 })

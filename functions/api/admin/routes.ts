@@ -135,7 +135,12 @@ const deleteUser = route({
     }),
     body: {
       required: false,
-      content: { 'application/json': { schema: z.strictObject({ reason: Reason.optional() }) } },
+      content: {
+        'application/json': {
+          // Without a body, or with an empty one, the parameter says it.
+          schema: z.strictObject({ reason: Reason.optional() }).openapi({ required: ['reason'] }),
+        },
+      },
     },
   },
   responses: { 204: { description: 'Gone.' } },

@@ -11,6 +11,7 @@ import {
 } from '../accounts/schemas.ts'
 import { InvoiceState } from '../billing/schemas.ts'
 import { Count, Money, orNull, pageFields, Time } from '../http/route.ts'
+import { never } from '../http/together.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 import { Administrator, Note } from './schemas-notes.ts'
@@ -316,7 +317,10 @@ export const Decision = z.strictObject({
     'To uphold a report about a message with a picture: hides all messages of its sender that have the ' +
       'same picture.',
   ),
-})
+}).openapi(never(
+  { decision: { enum: ['reject', 'suspend', 'uphold', 'written_off'] }, reason: null },
+  { decision: { enum: ['paid_out'] }, note: null },
+))
 
 export const Decided = z
   .object({

@@ -21,6 +21,7 @@ import {
   Time,
   TimeInQuery,
 } from '../http/route.ts'
+import { never } from '../http/together.ts'
 import { Conversation, Message } from './schemas.ts'
 
 const tags = ['chat']
@@ -63,8 +64,7 @@ const create = route({
       error: 'required',
       path: ['propertyId'],
     })
-      // One of the two is required.
-      .openapi({ not: { properties: { propertyId: { not: {} }, identityId: { not: {} } } } }),
+      .openapi(never({ propertyId: null, identityId: null })),
   ),
   responses: {
     200: json(Conversation, 'The existing conversation.'),
@@ -148,7 +148,11 @@ const update = route({
           error: ({ input }) => Object(input).archived ? 'required' : 'unknown',
           path: ['upToSeq'],
         },
-      ),
+      ).openapi(never(
+        { archived: { enum: [true] }, upToSeq: null },
+        { archived: null, upToSeq: {} },
+        { archived: { enum: [false] }, upToSeq: {} },
+      )),
     ),
   },
   responses: { 200: json(Conversation, 'As in the list.') },

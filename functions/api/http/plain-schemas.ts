@@ -130,9 +130,22 @@ function union(parts: Schema[], resolve: Resolve): Schema {
     })),
     required: names.filter((name) => objects.every(({ required }) => required?.includes(name))),
     ...(objects.every((one) => one.additionalProperties === false) &&
-      { additionalProperties: false }),
+      { additionalProperties: false, ...oneOf(objects) }),
     ...exact,
   }
+}
+
+/** Says that a body has what one of these requires, below `not`, where no generator reads. */
+function oneOf(objects: Schema[]) {
+  const own = objects.map(({ required = [] }, nth) =>
+    required.filter((name) => !objects.some((one, other) => other !== nth && one.properties![name]))
+  )
+  if (!own.every((names) => names.length)) return {}
+  const forms = own.map((required) => ({
+    properties: Object.fromEntries(required.map((name) => [name, {}])),
+    required,
+  }))
+  return { not: { not: { oneOf: forms } } }
 }
 
 /** Merges two alternatives into one with the types and values of both, and the rules that they share. */

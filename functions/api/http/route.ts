@@ -105,6 +105,9 @@ export const TimeInQuery = z.preprocess(
 
 export const Count = z.int().min(0)
 
+/** How codes of vocabularies look; the database knows which there are. */
+export const likeCode = { pattern: '^[A-Za-z0-9_-]{1,60}$' }
+
 export const Latitude = z.number().min(-90).max(90).openapi({ example: 29.335 })
   .describe('Degrees north.')
 export const Longitude = z.number().min(-180).max(180).openapi({ example: 48.076 })

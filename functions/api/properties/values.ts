@@ -69,7 +69,7 @@ export const year = (min: number, ahead = 0) =>
     if (value > maximum) {
       issues.push({ code: 'too_big', origin: 'int', maximum, input: value })
     }
-  })
+  }).openapi({ maximum: thisYear() + ahead })
 
 export const RentConditionInput = z
   .strictObject({

@@ -7,7 +7,7 @@ import { inSearchQueue } from '../http/search-queue.ts'
 import { limitCounts } from '../http/worker-rates.ts'
 import { jsonFilters, listInQuery, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
-import { Strategy, withStrategies } from './strategies.ts'
+import { filtersOfOne, Strategy, withStrategies } from './strategies.ts'
 
 /** Time limits in the database, in milliseconds. A count or facet that takes longer is null. */
 const timeOfCount = 30
@@ -110,7 +110,10 @@ const count = route({
         by: By.optional().describe(aboutBy),
         ...jsonFilters,
       }, unknownFilter)
-      .openapi('Count', { description: 'A search without its order and its pages.' }),
+      .openapi('Count', {
+        description: 'A search without its order and its pages.',
+        ...filtersOfOne,
+      }),
   ),
   responses: { 200: json(ListingCount, 'How many.') },
 })

@@ -17,7 +17,7 @@ import { inSearchQueue } from '../http/search-queue.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query, Understood } from './schemas-reading.ts'
-import { Strategy, withStrategies } from './strategies.ts'
+import { filtersAndOrdersOfOne, Strategy, withStrategies } from './strategies.ts'
 
 const common = {
   q: Query,
@@ -82,6 +82,7 @@ const advanced = route({
       }, unknownFilter)
       .openapi('Search', {
         description: 'A strategy, words and filters; all of them have to fit.',
+        ...filtersAndOrdersOfOne,
       }),
   ),
   responses: { 200: page },

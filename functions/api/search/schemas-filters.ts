@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/input/numbers.ts'
 import { asciiDigits, text } from '../../_shared/input/texts.ts'
-import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
+import { booleanInQuery, Latitude, likeCode, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
-export const code = text(60).min(1)
+export const code = text(60).min(1).openapi(likeCode)
 const bounds = { minimum: 0, maximum: 99_999_999_999.999 }
 const money = Money.min(bounds.minimum).max(bounds.maximum).openapi(bounds)
 const size = z.number().min(0).max(10_000_000)
@@ -87,7 +87,7 @@ export const jsonFilters = {
     z.array(code).max(200),
   ).optional().openapi({
     type: 'array',
-    items: { type: 'string', minLength: 1, maxLength: 60 },
+    items: { type: 'string', minLength: 1, maxLength: 60, ...likeCode },
     maxItems: 200,
     description: `${about.furnished} A single code is taken as well.`,
   }),
@@ -127,7 +127,7 @@ export const listInQuery = <T extends z.ZodType>(
     description: `${about} Separated by commas.`,
   })
 const codesInQuery = (about: string) =>
-  listInQuery(z.array(code).max(200), '[^,]{1,60}', 200, about)
+  listInQuery(z.array(code).max(200), '[A-Za-z0-9_-]{1,60}', 200, about)
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 

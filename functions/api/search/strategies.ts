@@ -2,11 +2,27 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { validationError } from '../../_shared/input/validation.ts'
 import { problem } from '../http/problem.ts'
+import { type Case, never, otherThan } from '../http/together.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
 
 export const Strategy = z.enum(strategies, { error: 'search_strategy_unknown' })
   .describe('Which listings are searched.')
+
+const filters: Case[] = [
+  { companyId: {}, strategy: otherThan('company') },
+  { requestYearMin: {}, strategy: otherThan('exchange') },
+  { requestYearMax: {}, strategy: otherThan('exchange') },
+]
+const orders: Case[] = [
+  { sort: { enum: ['drop_desc'] }, strategy: otherThan('deal') },
+  { sort: { enum: ['ends_at'] }, strategy: otherThan('auction') },
+  { sort: { enum: ['distance'] }, near: null },
+]
+
+/** What a single strategy has, and no other. */
+export const filtersOfOne = never(...filters)
+export const filtersAndOrdersOfOne = never(...filters, ...orders)
 
 type Result = { success: true } | { success: false; error: z.ZodError }
 
