@@ -83,7 +83,7 @@ const rings: Check[][] = [
       ...onOurNode('the client knows every route', 'client/tools/types.ts', '--check'),
       mend: 'npm run client:types',
     },
-    onOurNode('the description and its examples', 'local/docs/lint.ts'),
+    onOurNode('the description, examples, and what docs show of it', 'local/docs/lint.ts'),
   ],
 ]
 

@@ -1,10 +1,12 @@
 // Part of npm run check: the API descriptions follow every rule of Redocly except those excused here, and
-// describe every field; the examples are as they say.
+// describe every field; the examples, and what pages show, are as they say.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { wrongExamples } from './examples.ts'
+import { files } from './files.ts'
 import { describe } from './openapi.ts'
 import { undescribedFields } from './sentences.ts'
+import { wrongShapes } from './shown.ts'
 
 const taste = 'the contract decides the names, the order and the media types'
 
@@ -40,6 +42,7 @@ const faults = [
   ...await faultsOf(api),
   ...await faultsOf(events),
   ...wrongExamples(exactly(JSON.parse(api))),
+  ...wrongShapes(files, JSON.parse(api), JSON.parse(events)),
 ]
 for (const fault of faults.slice(0, 50)) console.error(fault)
 if (faults.length > 50) console.error(`and ${faults.length - 50} more`)
