@@ -40,6 +40,7 @@ export type Database = {
       get_organisation_profile: { Args: { type: string }; Returns: Gives<'get_organisation_profile'> }
       get_organisation_stats: { Args: { type: string }; Returns: Gives<'get_organisation_stats'> }
       get_property: { Args: { property_id: string }; Returns: Gives<'get_property'> }
+      get_property_insights: { Args: { property_id: string; days?: number }; Returns: Gives<'get_property_insights'> }
       get_receipt: { Args: { invoice_id: string }; Returns: Gives<'get_receipt'>[] }
       get_settings: { Args: Record<PropertyKey, never>; Returns: Gives<'get_settings'> }
       get_user: { Args: { user_id: string }; Returns: Gives<'get_user'> }

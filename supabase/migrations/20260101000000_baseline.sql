@@ -17595,8 +17595,8 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
-  'counts a new favorite in property_days.';
+  'Updates property_counters.favorites, which private.count_savings_of does when counted changes, '
+  'and counts a new favorite in property_days.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites
