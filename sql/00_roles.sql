@@ -5,8 +5,8 @@
 -- acting and administering own nearly all functions that clients and administrators execute
 --          (16_api.sql), so that row-level security binds every statement in them. They own no
 --          table, and no client can become them.
--- exporting owns in the same way the function that reads for all identities of an account, not only
---          for the one that acts (14_privacy/4_reads_export_identities.sql).
+-- exporting likewise owns the function that reads the data of all identities of an account, not only
+--          of the acting one (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin

@@ -88,7 +88,7 @@ comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
 comment on column private.alarms.deliver_at is
-  'When a job next sends it to ALARM_WEBHOOK; null once it was accepted there.';
+  'When a job next sends the alarm to ALARM_WEBHOOK; null once the receiver has accepted it.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -103,8 +103,8 @@ create table private.timestamps (
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
-  'when the last daily one began; pushes_paused: when FCM accepts pushes again; beat: the '
-  'primary''s clock; area_prices_kept: when the figures of this month were last replaced.';
+  'when the last daily test of them began; pushes_paused: when FCM accepts pushes again; beat: the '
+  'primary''s clock; area_prices_kept: when area_price_history last got this month''s figures.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps

@@ -1,8 +1,8 @@
--- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as through
--- the API, by triggers, or is refused with a sentence that says what to do instead
+-- If an admin changes a row by hand, in Studio or by SQL, triggers either apply the same effects as
+-- the API or refuse the change with a sentence that says what to do instead
 -- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
--- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
--- does not set edits.by, as migrations do.
+-- top-level statement, not one inside a function, trigger, cascade or do block, and if the
+-- connection has not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql stable set search_path = ''
@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
+  'Refuses changes by hand, except of the columns listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql set search_path = ''

@@ -117,8 +117,8 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
-    -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
+    -- These signs look like a badge of the service: check marks, roots, stars, medals, trophies,
+    -- rosettes, ribbons, shields, badges and crowns, as Unicode names them, and letters that look
     -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'

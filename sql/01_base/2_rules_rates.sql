@@ -192,7 +192,7 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if a limit is used up; refused is that rule. '
-  'limit, remaining and reset (seconds) are those of the refused rule, otherwise of the first.';
+  'Counts one hit for each rule and subject, or none if a limit is used up; refused is then its '
+  'rule. limit, remaining and reset (seconds) describe the refused rule, otherwise the first one.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;

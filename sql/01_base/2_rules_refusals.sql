@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems. Its code is the first that only some kinds of field can '
-  'have, else validation_failed.';
+  'Raises one error for all problems. Its code is the first specific one (required, invalid and '
+  'the like are not), else validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,

@@ -3,8 +3,8 @@
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي,
---      and before و it is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
+--   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي;
+--      before و, ئ is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
@@ -29,7 +29,7 @@ begin
       || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
       || '\u2060-\u2069'
       || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
-  -- The hamza above goes last, because it tells ئ from ي.
+  -- The hamza above is removed last, because it distinguishes ئ from ي.
   plain := replace(replace(plain, U&'\064A\0654\0648', 'وو'), U&'\0654', '');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
@@ -68,8 +68,8 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
-  'it counts as no query; a query of other signs alone matches nothing.';
+  'Whether a query has any character besides spaces, diacritics, tatweel and invisible ones. If '
+  'not, it counts as absent. A query of punctuation and symbols alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''

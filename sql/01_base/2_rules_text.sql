@@ -91,8 +91,8 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'The beginning of a text, at most that many characters. It ends where a grapheme ends, so that '
-  'no flag, family or letter with marks is cut, unless it has more than 40 characters.';
+  'Cuts a text to at most "most" characters, without splitting a grapheme, such as a flag, a '
+  'family emoji or a letter with its marks. A grapheme of more than 40 characters may be split.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -176,7 +176,8 @@ begin
   return normal;
 end
 $$;
-comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
+comment on function private.normal_form is
+  'The only function that may normalise a text (npm run check).';
 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
@@ -186,7 +187,7 @@ create function private.tidy(value text, most integer, path text, form text defa
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
 comment on function private.tidy is
-  'One trimmed line in a normal form, which may exceed most; null if empty.';
+  'One trimmed line in a normal form, which may be longer than "most"; null if empty.';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -203,8 +204,8 @@ create function private.visible_line(value text, most integer, path text) return
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
 comment on function private.visible_line is
-  'A typed line without hidden marks, and without joiners at its ends; inside they are part of '
-  'names. The functions do the same (texts.ts).';
+  'A typed line without hidden marks, and without joiners at its ends; elsewhere, joiners are part '
+  'of names. The edge functions do the same (texts.ts).';
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
@@ -213,7 +214,7 @@ as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so that parsing it fails.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain

@@ -1,6 +1,6 @@
 create function private.setting(name text) returns jsonb
   language plpgsql stable
-  security definer -- clients may not read settings, which have no data about people
+  security definer -- clients may not read the table, but its values are not personal data
   set search_path = ''
 as $$
 begin
@@ -27,7 +27,8 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'All commits of the primary before this time are here.';
+comment on function private.last_beat is
+  'The time up to which this database has all commits of the primary.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql stable security definer set search_path = ''

@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
+  'Null on the last page. last_keys: the key of the page''s last row and, if any, of the next row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql stable set search_path = ''
@@ -92,9 +92,9 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
-  'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
+  'The keys [value, id] of a page and of one more row. sorts maps each sort order to two SQL '
+  'expressions over the indexed table: a value, which is never null, and an id. source is the from '
+  'and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql immutable set search_path = ''

@@ -1,7 +1,8 @@
 create function private.cause_of(state text, message text) returns text
   language sql immutable
   -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
-  -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
+  -- violations (23), unknown names and types (42, but syntax errors, 42601, quote it),
+  -- cancellations (57).
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
@@ -41,6 +42,6 @@ as $$
     and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
 comment on function private.settle_alarms is
-  'Settles the open alarms of the subjects whose last failure is at least the interval quiet ago.';
+  'Settles the open alarms of the subjects that were last seen at least the interval quiet ago.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;

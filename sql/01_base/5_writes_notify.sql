@@ -11,6 +11,6 @@ begin
 end
 $$;
 comment on function private.notify is
-  'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind use, and may have by (the acting account; nothing is sent if it or '
-  'the recipient has blocked the other), from (the named identity) and at (the time of the event).';
+  'Notifies in the caller''s transaction but never makes it fail. details has the values that the '
+  'kind''s texts use. Optional: by (the acting account; nothing is sent if one of the two accounts '
+  'has blocked the other), from (the named identity) and at (the time of the event).';

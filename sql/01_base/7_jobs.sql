@@ -89,7 +89,7 @@ as $$
     select alarms.id from private.alarms
     where alarms.deliver_at between now() - interval '1 day' and now()
       and alarms.raised_at > now() - interval '1 day'
-      -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
+      -- alarms_unsent is never sent: a receiver that could accept it works again.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
@@ -155,7 +155,8 @@ as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
-comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
+comment on function private.release_timestamp is
+  'Makes work due again unless another caller has claimed it.';
 
 create function private.beat() returns void
   language sql set search_path = ''

@@ -13,8 +13,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds; for reasons '
-  'of decisions, the kinds of items that they are usual for.';
+  'For kinds of property, the usual listing types; for categories, the notification kinds; for '
+  'decision reasons, the kinds of items that they usually concern.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -49,7 +49,7 @@ comment on table public.areas is 'The areas of Kuwait. Never purged: one row per
 comment on column public.areas.approximate is
   'Whether the centroid is an estimate without a source, good enough for the map only.';
 comment on column public.areas.reach_km is
-  'The maximum distance of a listing from the centroid; null if it is not checked.';
+  'The maximum distance of a listing from the centroid; null if the distance is not checked.';
 
 create table private.landmarks (
   id text primary key constraint landmarks_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
