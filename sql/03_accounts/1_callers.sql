@@ -41,7 +41,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- check_acting_identity keeps the acting identity active. Only is_ignored reads the setting.
+  -- check_acting_identity keeps the acting identity active. Only is_ignored reads private.acts.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.is_ignored is
-  'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
+  'Whether the token is no longer valid. Called after identity_id, which may set private.acts.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql stable
@@ -95,7 +95,7 @@ create function private.maintenance_detail(said jsonb) returns jsonb
 
 create function private.require_open() returns boolean
   language plpgsql stable
-  security definer -- reads a setting, whoever calls
+  security definer -- reads a setting for any caller
   set search_path = ''
 as $$
 declare
@@ -114,7 +114,7 @@ end
 $$;
 comment on function private.require_open is
   'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each call of a person; for calls that bypass the facade, each counted act does.';
+  'calls it before each person''s call; count_action does so for calls that bypass the facade.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''

@@ -73,15 +73,15 @@ comment on column public.accounts.delete_at is
   'sign-in cancels it.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.unreachable_since is
-  'Since when the account has neither phone nor email. If it has no provider either, nobody can '
-  'sign in to it, and its deletion is requested after 14 days.';
+  'When the account lost its last contact (phone or email). If it has no provider either, nobody '
+  'can sign in to it, and its deletion is requested after 14 days.';
 comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
 comment on column public.accounts.topic is
   'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of the live channels of its conversations. It is replaced together with '
-  'topic, and when an identity stops being active.';
--- Updating a column of a full unique index would block foreign key checks, so these are partial.
+  'A secret in the names of its conversations'' live channels. It is replaced together with topic, '
+  'and when an identity stops being active.';
+-- Updating a column of a non-partial unique index would block foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -99,7 +99,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'A copy of the column of auth.users, to which we cannot add an index.';
+  'A copy of auth.users.last_sign_in_at, because we cannot add an index there.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -135,16 +135,17 @@ comment on column public.identities.type is 'company: a developer or other firm;
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 comment on column public.identities.status_reason is
   'Why it was rejected or suspended, or why its last change was refused.';
-comment on column public.identities.closes_from is 'The status that a closing one returns to.';
-comment on column public.identities.close_at is 'When a closing one becomes closed.';
+comment on column public.identities.closes_from is
+  'The status before closing, which returns if the owner cancels the closing.';
+comment on column public.identities.close_at is 'When a closing identity becomes closed.';
 comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
 comment on column public.identities.pending_changes is
-  'Names, licence number or later licence date of a verified page that await an admin''s decision, '
-  'by the names of the fields.';
+  'Changes of a verified page that await an admin''s decision, by field: names, the licence '
+  'number, a later licence date.';
 create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 comment on column public.identities.stopped_at is
-  'Since when the suspension of the identity, or the suspension or ban of its account, keeps it from '
-  'acting; null otherwise. Its plan and its listings stand still meanwhile.';
+  'When an administrator stopped the identity, by suspending it or by suspending or banning its '
+  'account; null otherwise. The time of its plan and listings is paused until it may act again.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
@@ -215,7 +216,7 @@ comment on column public.account_settings.show_phone is 'Whether others may requ
 comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
 comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with the account, and write in one where it has never written: '
+  'Who may start a conversation with the account, or go on in one that it has not answered: '
   'everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;

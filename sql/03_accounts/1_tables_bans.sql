@@ -8,7 +8,7 @@ create table private.banned_contacts (
 );
 comment on table private.banned_contacts is
   'Proven phones and emails of banned accounts, with which nobody can register for a year, even '
-  'once the account is gone. Delete a row to allow it again. Cleaned by '
+  'after the account is deleted. Deleting a row allows its contact again. Cleaned by '
   'private.purge_banned_contacts.';
 -- There is no foreign key, because a row outlives its account.
 comment on column private.banned_contacts.account_id is 'The banned account.';

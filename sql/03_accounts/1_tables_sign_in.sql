@@ -78,14 +78,14 @@ comment on column private.contact_changes.session_id is
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
 comment on column private.contact_changes.value is
-  'The new phone or email, or the one that got the code of a reset; null for a removal.';
+  'The new phone or email; for a reset, the contact that got the code; null for a removal.';
 comment on column private.contact_changes.other_value is
   'The proven contact of the other kind when the change was done.';
 comment on column private.contact_changes.closes is
   '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
 comment on column private.contact_changes.proven_at is
-  'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
-  'accepts it for ten minutes from then.';
+  'When the change was proven: by its code, or at once if it needs none (removal, undo, set). Auth '
+  'accepts the change for ten minutes from then.';
 comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
@@ -157,7 +157,8 @@ create table private.sms_sent (
 );
 comment on table private.sms_sent is
   'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
+comment on column private.sms_sent.hour is
+  'The start of the hour; the limit per day uses days in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -168,8 +169,8 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
-  'to them. Cleaned by private.purge_known_addresses.';
+  'IP addresses from which people signed in to an account. Limits that strangers can use up do not '
+  'apply to them. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
 comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
@@ -187,7 +188,8 @@ comment on table private.session_clients is
   'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
 comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'auth.sessions.refreshed_at at that time. A newer value there means a refresh at Auth directly.';
+  'auth.sessions.refreshed_at when the row was written. If it is newer there, a client has '
+  'refreshed at Auth directly.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -204,12 +206,13 @@ comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
 comment on column private.social_tokens.expires_at is
-  'When a token that is being used is usable again, or a used one may be forgotten.';
+  'When a token can be used again after an unfinished sign-in, or a used token may be deleted.';
 comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
 comment on column private.social_tokens.used_at is
-  'When it gave a session; for 60 seconds its client may use it once more. Null until it did.';
+  'When the token opened a session; null before. The same client may use it again once, within 60 '
+  'seconds.';
 comment on column private.social_tokens.topic is
-  'accounts.topic at that time. Another one now means that a session of the account has ended.';
+  'accounts.topic at used_at. If accounts.topic has changed, a session of the account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);

@@ -6,13 +6,13 @@ create function private.is_locked(account public.accounts) returns boolean
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
 comment on function private.is_locked is
-  'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
+  'Whether an account is suspended, banned, deleted or missing. No other function decides this.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
   return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
-  'Whether an account may act and others see it. Only this function decides it.';
+  'Whether an account may act and others see it. No other function decides this.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql stable set search_path = ''
@@ -105,8 +105,8 @@ create function private.is_stopped(account public.accounts, identity_status text
       and ((is_stopped.account).suspended_until < now()) is not true,
     false);
 comment on function private.is_stopped is
-  'Whether an administrator''s act keeps an identity from acting, rather than its own or the end of '
-  'its licence.';
+  'Whether an administrator keeps an identity from acting, rather than its owner or an expired '
+  'licence.';
 
 create function private.stop_identity() returns trigger
   language plpgsql
@@ -162,7 +162,7 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked by now, and every change of an identity's status locks it first.
+  -- The account is already locked here, and every change of an identity's status locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -183,7 +183,7 @@ create function private.require_terms() returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Inside the condition, the planner would also evaluate this call to make an estimate.
+  -- If the call stood in the condition, the planner would evaluate it too, for an estimate.
   caller_id constant uuid := private.require_account();
   required record;
 begin

@@ -1,5 +1,6 @@
 -- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each used code allows more. At worst an attacker blocks codes to new numbers there for an hour.
+-- each code that is used lets the address request more. At worst an attacker blocks codes to new
+-- numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -10,8 +11,8 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
-  'within contested_for compete. unknown_tries is the number of guesses that strangers have.';
+  'attempt_life is the time for completing a registration or reset. Attempts to register a phone '
+  'within contested_for compete. unknown_tries is the number of guesses that strangers share.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -96,7 +97,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code without a recipient was counted only so that the answer is the same.
+  -- A code without a recipient is counted only to give the same answer, so the count is undone.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent
@@ -129,7 +130,8 @@ begin
   if is_known then
     counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
-    -- A reset is checked against both limits of the address, so that neither reveals an account.
+    -- A reset is checked against both limits of the address, so that a refusal does not reveal
+    -- whether an account exists.
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
@@ -163,4 +165,4 @@ $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
   'for_another means that the contact is not the account''s. Such requests may use half of the '
-  'codes, so that the other half is left for its owner.';
+  'codes, so that the other half is left for the contact''s owner.';

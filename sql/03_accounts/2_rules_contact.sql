@@ -1,6 +1,7 @@
 -- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
--- proves only the contact that got it. After a change of one contact, or a password reset by it,
--- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
+-- proves only the contact that got it. After a change of one contact, or a password reset with its
+-- code, the other contact cannot change for 72 hours; a reset with a code to the other contact
+-- undoes the change (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
   language sql immutable
@@ -35,7 +36,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- A provider is enough only for an account without phone and email.
+    -- A provider is enough only for an account that has neither phone nor email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -52,7 +53,8 @@ end
 $$;
 comment on function private.proves_change is
   'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. One of the other kind counts only if this kind has no proven one.';
+  'contact that got a code. A contact of the other kind counts only if none of this kind is '
+  'proven.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -71,7 +73,8 @@ begin
     );
 end
 $$;
-comment on function private.has_other_way is 'Whether anything but the given way allows sign-ins.';
+comment on function private.has_other_way is
+  'Whether the account can sign in without the given way.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql

@@ -21,7 +21,8 @@ begin
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use. A lock does not cancel a requested deletion.';
+  'Clears columns that the new state does not use. A suspended or banned account keeps its '
+  'delete_at.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
@@ -43,7 +44,7 @@ begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
   elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
-    -- Another status would cancel what the owner asked for, and leave nothing that says so.
+    -- Another status would cancel the closing that the owner requested, without a trace.
     perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
       'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then

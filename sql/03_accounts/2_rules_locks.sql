@@ -1,14 +1,13 @@
--- All transactions take locks in one order, so that no two wait for each other. The account comes
--- first. A write for one of its identities locks the account shared before anything else and checks
--- afterwards that it may act. A change of what an account or identity may do locks the account
--- exclusively, so that of two such acts one waits before it has locked what the other needs.
--- Opening a conversation also locks the other account shared, because a deletion selects the rows
--- to lock more than once and must not find more the second time. The full order, in which several
--- rows of a kind are locked by their ids:
+-- All transactions take locks in one order, to avoid deadlocks. The account comes first. A write
+-- for an identity first takes a shared lock on the account, then checks that the account may act. A
+-- change of the state of an account or identity locks the account exclusively, so that the second
+-- of two such changes waits before it holds any other lock. Opening a conversation also takes a
+-- shared lock on the other account, because a deletion selects the rows to lock more than once and
+-- must not find new ones the second time. The full order; rows of one kind are locked by their ids:
 --
 --   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
 --                                            tokens of version 1 Auth locks the session first, so a
---                                            request that it answers with 500 or 409 is repeated.
+--                                            request that it answers with 500 or 409 is retried.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
 --                                            pictures, a device, conversations opened, blocks,
@@ -21,28 +20,28 @@
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
---  11. advisory locks                        unread counts; chat histories, so late that readers
+--  11. advisory locks                        unread counts; chat histories, late so that readers
 --                                            hardly wait. Hiding a picture everywhere locks one
---                                            conversation after another; a deadlock is repeated.
+--                                            conversation after another and retries after deadlocks.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
+-- Four locks come before all of these: the advisory locks for an admin's act, which is retried
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, those of pushes under the devices' locks:
--- that of strangers per reader (pushes_strangers), then that of two accounts. A batch of messages
--- locks the rows of pushes_strangers for all readers before its first push. Two rates are always
--- counted in the same order.
+-- (price_changes) is counted under the listing's lock, the rates of pushes under the devices' locks:
+-- first the reader's rate for strangers (pushes_strangers), then the rate of the two accounts. A
+-- batch of messages locks the rows of pushes_strangers for all readers before its first push. Any
+-- two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
 -- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
--- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
+-- nevertheless is retried as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
-  security definer -- locks an account that may be suspended, too
+  security definer -- locks the account even if it is suspended
   set search_path = ''
 as $$
 begin
@@ -60,18 +59,18 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but with a shared lock on the account; for writes for the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes of the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
-  security definer -- reads sessions of Auth, and locks an account that may be suspended, too
+  security definer -- reads Auth's sessions, and locks the account even if it is suspended
   set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- The identity's status is not checked, because active_identity_id is null once it is not active.
+  -- The identity's status is not checked: when it is no longer active, active_identity_id is null.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -91,7 +90,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but with a shared lock on the account; for writes for the identity.';
+  'Like require_identity, but with a shared lock on the account; for writes of the identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -131,7 +130,7 @@ create function private.lock_sessions(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. In an index
+  -- Without "order by", rows are locked in the order of the scan, as in Auth's deletes. In an index
   -- scan, an updated row keeps its place.
   perform from auth.sessions where sessions.user_id = lock_sessions.account_id for update;
 end
@@ -180,7 +179,7 @@ comment on function private.lock_auth_user is
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
-  security definer -- locks an account that may be suspended, too
+  security definer -- locks the account even if it is suspended
   set search_path = ''
 as $$
 begin

@@ -85,7 +85,8 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
+comment on function private.before_state_change is
+  'Locks the rows that triggers will change because of the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts

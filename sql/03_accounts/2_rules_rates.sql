@@ -52,8 +52,8 @@ end
 $$;
 comment on function private.count_action is
   'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'Called before any lock is taken, so that a second call of the account waits without locks. '
-  'The caller checks afterwards that the account may act; a refusal undoes the count.';
+  'Called before other locks are taken, so that a concurrent call of the account waits without '
+  'any. The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -135,10 +135,10 @@ begin
 exception
   when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
-    -- Reads continue without being counted, and writes fail by themselves.
+    -- Reads continue without being counted, and writes fail anyway.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
-    -- No alarm is raised for a lock, or for a database that is full, stopping or read-only.
+    -- Lock conflicts raise no alarm, nor does a database that is full, stopping or read-only.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
         'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));

@@ -3,7 +3,7 @@ create function private.shown_name(identity public.identities) returns text
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
-  'The name of an identity; that of a closed one is in the caller''s language.';
+  'The name of an identity; for a closed one, "deleted account" in the caller''s language.';
 
 create function private.identity_json(identity public.identities) returns json
   language plpgsql stable set search_path = ''
@@ -107,7 +107,7 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given => true omits those whose tokens were never delivered.';
+  'The sessions of an account; given => true omits sessions whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql stable set search_path = ''

@@ -47,7 +47,7 @@ begin
         select private.identity_json(identities)::jsonb || jsonb_build_object(
           'unread', case identities.status when 'active'
             then private.count_unread_messages(identities.id) else 0 end) as record
-        offset 0 -- so that each is counted once
+        offset 0 -- so that unread messages are counted once for each identity
       ) as made
       where identities.account_id = accounts.id
     ) as own
@@ -83,7 +83,8 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
+  'Returns the caller''s account, or raises the error of require_account. The facade calls it '
+  'before it calls Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql stable

@@ -155,7 +155,8 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes of the named registration, reset or change, or of the guess''s own address.';
+  'own are the codes of the registration, reset or change that the guess names, and those '
+  'requested from its address; others are the rest.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -174,7 +175,7 @@ begin
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
   -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused ones count too, as their owner may type the code of another one.
+  -- named one. Old and refused registrations count too: whoever made one may type another's code.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -216,7 +217,7 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared, and not compared after too many wrong ones.
+  -- A guess is counted as wrong before it is compared. After too many wrong ones, none is compared.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
@@ -260,7 +261,8 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'The guess counts for the address and, if there is a valid code, for address and identifier.';
+  'It counts for the address and, if there is a valid code, for the pair of address and '
+  'identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql security definer set search_path = ''

@@ -1,5 +1,6 @@
--- A change of phone or email needs a proof of the person, then a code sent to the new contact.
--- Auth writes the contact; the effects happen in that transaction (6_events_auth_contact.sql).
+-- To change phone or email, people first prove who they are, then enter a code sent to the new
+-- contact. Auth writes the contact; triggers apply the effects in its transaction
+-- (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text

@@ -31,13 +31,13 @@ begin
 end
 $$;
 comment on function private.stored_answer is
-  'The stored answer, or null after claiming the key; private.has_claimed_key is true then.';
+  'Returns the stored answer, or claims the key (private.has_claimed_key) and returns null.';
 
 create function private.has_claimed_key() returns boolean
   language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
-  'Whether the call came with a new Idempotency-Key: then it is intended, even if it looks like a '
+  'Whether the call has a new Idempotency-Key. If so, it is intended, even if it looks like a '
   'repetition.';
 
 create function private.store_answer(key text, answer json) returns json

@@ -1,4 +1,5 @@
--- Registering by email reserves the email while Auth creates the user; by phone it needs a code.
+-- Registration by email reserves the email while Auth creates the user. Registration by phone
+-- needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''
@@ -107,7 +108,7 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- No code was sent, and an attacker must not be able to stop registrations by email too.
+      -- No code was sent. If this counted, an attacker could stop registrations by email too.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -169,7 +170,7 @@ begin
 end
 $$;
 comment on function private.forget_registration is
-  'Deletes the IP addresses of a proven account, which then no longer counts for them.';
+  'Deletes the IP addresses of a proven account, so that it no longer counts as unproven there.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts

@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes the last 72 hours'' changes of the other kind of contact if identifier was proven then. '
-  'The old value is restored unless another account has it; later providers are unlinked.';
+  'Undoes changes of the other contact in the last 72 hours if identifier was proven before them. '
+  'The old value is restored unless another account has it; providers linked since are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -87,8 +87,8 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- Its devices, which are deleted with the sessions, are locked after the rows that depend on
-    -- the proof.
+    -- The rows that depend on the proof are locked before the devices, which are deleted with the
+    -- sessions.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id
@@ -117,4 +117,4 @@ end
 $$;
 comment on function private.finish_reset is
   'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
-  'older listings. The last 72 hours'' changes of the other contact are undone.';
+  'older listings. Changes of the other contact in the last 72 hours are undone.';

@@ -14,7 +14,7 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at a known address cannot use up the tries of its account.
+    -- Other people at an address that is known for the account cannot use up the account's tries.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
@@ -137,8 +137,7 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
-  'from the same address and client, this one is taken for the same person''s, and nobody is '
-  'notified.';
+  'from the same address and client, it is assumed to be the same person, and nobody is notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -149,7 +148,7 @@ declare
   caller_id uuid := private.require_account();
 begin
   perform private.require_open();
-  -- The session is locked before the account, as signing out and refreshing do.
+  -- The session is locked before the account, as in a sign-out or refresh.
   perform from auth.sessions
   where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;
   perform private.lock_caller_exclusively();

@@ -106,13 +106,13 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Refuses a token that was used (social_token_used, unless it may be repeated) and a new subject '
-  'without a verified email (social_token_invalid; email_taken if an account has it, or a '
-  'banned one had it).';
+  'Refuses a used token (social_token_used, unless it may be repeated). Refuses a new subject with '
+  'email_taken if its email is banned, or unverified and an account''s; with social_token_invalid '
+  'if it is unverified otherwise.';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql
-  security definer -- writes to an Auth table what the facade has verified
+  security definer -- writes to an Auth table; the facade has verified the values
   set search_path = ''
 as $$
   -- The triggers on the table do the same as when Auth links a provider.

@@ -66,7 +66,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the sign-in time, to sort people by.';
+comment on function private.on_auth_user_signed_in is
+  'Copies the time of the sign-in, by which people are sorted.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -87,8 +88,9 @@ begin
 end
 $$;
 comment on function private.bound_user_metadata is
-  'Limits the size of the user metadata, all of which Auth reads at every sign-in, and removes an '
-  'email that is not the account''s. A provider''s data that exceeds the limit is dropped.';
+  'Limits the size of the user metadata, because Auth reads all of it at every sign-in, and '
+  'removes an email that is not the account''s. A provider''s data that exceeds the limit is '
+  'dropped.';
 
 create function private.bound_user_agent() returns trigger
   language plpgsql set search_path = ''
@@ -164,7 +166,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to auth.users
   set search_path = ''
 as $$
-  -- The new hash is one of random bytes, because Auth would answer faster for null.
+  -- The new password is random bytes: if the hash were null, Auth would answer faster.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -203,7 +205,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- A sign-in may have locked the account first and added a session meanwhile.
+  -- A sign-in that locked the account first may have added another session.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,

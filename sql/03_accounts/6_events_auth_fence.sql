@@ -1,6 +1,7 @@
--- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
--- counted, and of email and phone, so that a stolen token is not enough to take over the account.
--- SQL may change all three unannounced; the owner is notified of a new password (docs/auth.md).
+-- Auth may change a password, email or phone only after the facade has announced it, so that every
+-- guess at the current password is counted, and a stolen token is not enough to take over the
+-- account. SQL may change all three unannounced; the owner is notified of a new password
+-- (docs/auth.md).
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -22,8 +23,8 @@ create function private.refuse_password(account_id uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
-  -- report_refused_password reads. Of several refusals before its run, only the last is reported.
+  -- Auth rolls its transaction back, but Postgres's log keeps this line, and the sequence keeps the
+  -- account for report_refused_password. Of several refusals before that runs, it reports the last.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -35,7 +36,7 @@ $$;
 comment on function private.refuse_password is
   'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql, because inlined into a query the cast might be tried before the condition.
+-- This is plpgsql, because a query that inlines it might evaluate the cast before the condition.
 create function private.hash_key(hash text) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -120,7 +121,7 @@ as $$
 declare
   taken private.announced_passwords;
 begin
-  -- By now Auth has ended all sessions but the caller's, or all sessions after a reset.
+  -- Auth has already ended all sessions but the caller's or, after a reset, all sessions.
   delete from private.announced_passwords
   where announced_passwords.id = (
     select announced.id from private.announced_passwords as announced
@@ -140,8 +141,8 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'Deletes and returns the announced password change that Auth has just carried out, recognised by '
-  'which sessions Auth has kept; null if there is none. Called at the commit.';
+  'Deletes and returns the announcement of the password change that Auth has just made, or null. '
+  'The sessions that Auth has kept tell which announcement it was. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql security definer set search_path = ''

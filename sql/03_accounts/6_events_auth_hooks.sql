@@ -60,8 +60,8 @@ begin
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers. A token '
-  'that cancelled a requested deletion says so (deletion_cancelled).';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers. If '
+  'this cancels a requested deletion, the token has the claim deletion_cancelled.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''

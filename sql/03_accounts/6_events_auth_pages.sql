@@ -1,4 +1,4 @@
--- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
+-- These triggers handle changes by an admin under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql set search_path = ''

@@ -86,7 +86,7 @@ create function private.end_surplus_sessions() returns bigint
   language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
-  -- session. At most one session more than the limit is counted.
+  -- session. Counting stops at one session above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -228,7 +228,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
+  'Job: gives one worker messages to send. The only limit for these SMS is SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql security definer set search_path = ''
@@ -281,7 +281,7 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with it, the year begins again.
+    -- If an earlier account was banned with the same contact, the year begins again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash
@@ -290,7 +290,7 @@ begin
 end
 $$;
 comment on function private.hash_banned_contacts is
-  'Replaces phones and emails of banned accounts by the hashes that the functions made of them.';
+  'Replaces phones and emails of banned accounts with hashes, which the edge functions made.';
 
 create function private.purge_banned_contacts() returns bigint
   language sql security definer set search_path = ''
