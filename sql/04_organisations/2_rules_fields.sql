@@ -15,8 +15,8 @@ begin
 end
 $$;
 comment on function private.office_phone is
-  'A phone number as typed for a page, with the country code: eight digits, or seven that begin '
-  'with 18; any other text is unchanged. identifiers.ts does the same.';
+  'Adds the country code to a phone number of eight digits, to one of seven that begins with 18, '
+  'and to an old landline number. Other text only loses separators. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
@@ -207,4 +207,4 @@ begin
 end
 $$;
 comment on function private.changes_to_verify is
-  'What an admin has to see before the page (before) becomes organisation; null if nothing.';
+  'The changes from before to organisation that an admin has to approve; null if there are none.';

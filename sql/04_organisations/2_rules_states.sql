@@ -71,14 +71,14 @@ begin
     where identities.id = organisation.identity_id
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
-      -- A decision about the identity shortens this.
+      -- A decision about the identity shortens kept_until.
       and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. If a later date was sent with its paper in time and awaits a '
-  'decision, the licence counts as valid for 7 more days.';
+  'Whether the licence has expired. If a later date with its document awaits a decision, the '
+  'licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
   language plpgsql stable set search_path = ''
@@ -94,7 +94,8 @@ begin
 end
 $$;
 comment on function private.status_after is
-  'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
+  'The status that an identity gets if this one is set: after a suspension, a company or office '
+  'that is not verified waits for verification.';
 
 create function private.keep_unverified() returns trigger
   language plpgsql
@@ -181,7 +182,7 @@ begin
       ),
       holds_licence = private.holds_licence(new.status),
       -- An active identity was verified by an admin; a pending or rejected one is not verified. An
-      -- owner who takes back a closing verifies nothing.
+      -- owner who cancels a closing does not verify the page.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false

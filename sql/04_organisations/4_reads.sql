@@ -17,7 +17,7 @@ create function private.organisations_after(
   set search_path = ''
 as $$
 declare
-  -- All parts of the query are constant SQL; what callers send is passed as values.
+  -- All parts of the query are constant SQL; values from callers are passed as parameters.
   sort_key text := case sort
     when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'

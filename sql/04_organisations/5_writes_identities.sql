@@ -112,7 +112,7 @@ begin
   end if;
   organisation := private.with_pictures(organisation, fields);
   -- Dependents are locked before the page. The page is written before the state, because the check
-  -- of the state reads it.
+  -- of the state reads the page.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -140,9 +140,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. Changed names, a changed licence number and a later licence date '
-  'of a verified one wait beside the page (pending_changes) until an admin decides; sending the '
-  'old ones again withdraws them. An earlier licence date applies at once.';
+  'Changes a company or office. If it is verified, new names, a new licence number and a later '
+  'licence date wait in pending_changes until an admin decides; sending the old values again '
+  'withdraws them. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''

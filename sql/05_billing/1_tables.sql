@@ -52,8 +52,8 @@ comment on table public.subscriptions is 'Plans of identities. Never purged: fin
 comment on column public.subscriptions.status is
   'next: paid, and begins when the active one ends; replaced: another began before its end.';
 comment on column public.subscriptions.terms is
-  'Price, days and quotas of the plan when it was bought (private.plan_terms), which later changes of '
-  'the plan leave as they are.';
+  'Price, days and quotas of the plan when it was bought (private.plan_terms). Later changes of '
+  'the plan do not affect them.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
@@ -79,7 +79,8 @@ begin
   return new;
 end
 $$;
-comment on function private.keep_plan_terms is 'Keeps the terms of a plan that is given by hand.';
+comment on function private.keep_plan_terms is
+  'Stores the plan''s terms in a subscription that is added by hand.';
 
 create trigger subscriptions_keep_their_terms
   before insert on public.subscriptions

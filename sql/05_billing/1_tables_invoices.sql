@@ -78,7 +78,7 @@ create table public.invoice_lines (
 comment on table public.invoice_lines is
   'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
 comment on column public.invoice_lines.terms is
-  'What the plan costs and includes (private.plan_terms), whenever the invoice is paid.';
+  'The plan''s price and quotas (private.plan_terms), which apply whenever the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 

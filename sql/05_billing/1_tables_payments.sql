@@ -38,7 +38,7 @@ comment on column public.payments.provider_payment_id is
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
 comment on column public.payments.looked_up_at is
-  'When a job or somebody who asked for the status last claimed it, to look it up.';
+  'When a job, or a person who asked for the status, last claimed the payment to look it up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -67,12 +67,12 @@ create table public.payment_events (
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
 comment on column public.payment_events.event_key is
-  'For an event, its kind, reference and the hash of its signed part (or the hash of all that); '
-  'for our look-ups, what was looked up and the status.';
+  'For an event, its kind, reference and the hash of its signed part, or one hash of all three; '
+  'for our look-ups, the subject and the status.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event or, if it has none, the one in the provider''s answer.';
+  'The amount in the event or, if it has none, in the provider''s answer.';
 comment on column public.payment_events.payload_sha256 is
   'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
@@ -152,7 +152,7 @@ comment on column public.refunds.admin_id is
 comment on column public.refunds.requested_here is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
+comment on column public.refunds.declined_at is 'When the provider first refused a retry.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';

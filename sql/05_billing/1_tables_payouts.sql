@@ -28,10 +28,10 @@ comment on column public.wallet_payouts.id is 'Also the id of the refund, if the
 comment on column public.wallet_payouts.state is
   'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
 comment on column public.wallet_payouts.identity_id is
-  'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
-  'back.';
+  'The identity whose wallet gets the money back if a ban is lifted; null for a part that the '
+  'provider has refunded.';
 comment on column public.wallet_payouts.not_before is
-  'From when an admin may decide about it: for a banned account, 120 days after its newest '
+  'When an admin may first decide about it: for a banned account, 120 days after its newest '
   'payment, which may be charged back until then.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';

@@ -1,4 +1,4 @@
--- A receipt stays as it was, so a refund has a document of its own.
+-- A receipt never changes, so a refund has a document of its own.
 
 create table public.refund_documents (
   refund_id uuid primary key references public.refunds (id),

@@ -16,10 +16,11 @@ create table public.subscription_intervals (
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
-comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
+comment on column public.subscription_intervals.days is
+  'The plan''s interval_days when the interval was added.';
 comment on column public.subscription_intervals.value is
-  'The part of its invoice''s total (for a gift, of its plan''s price) that was carried over to '
-  'this plan at the last change; a refund takes its share of it. Null before a change.';
+  'The part of the invoice''s total (for a gift, of the plan''s price) that was carried over to '
+  'this plan at the last change of plan; a refund takes back its share. Null before a change.';
 comment on column public.subscription_intervals.seconds is
   'The length of time, in seconds, that the value was worth in this plan.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';

@@ -1,5 +1,6 @@
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts balance what comes into wallets or leaves them.
+-- this even for the tables' owner. System accounts are the other side of money that enters or leaves
+-- wallets.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -24,9 +25,9 @@ comment on table public.wallets is
 comment on column public.wallets.part is 'held: money that is being refunded to its source.';
 comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
-  'refunds; payouts: owed to deleted accounts.';
+  'refunds; payouts: owed to deleted or banned accounts.';
 comment on column public.wallets.balance is
-  'In KWD. That of a system account stays 0; otherwise every payment would wait for that one row.';
+  'In KWD. A system account''s balance stays 0; otherwise every payment would wait for its row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -48,8 +49,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts, or an id of its own where a '
-  'wallet is emptied.';
+  'The id of the cause. For a forfeit or payout, the id of a row of wallet_payouts or, if a wallet '
+  'is emptied, a new id.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (

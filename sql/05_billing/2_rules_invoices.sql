@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses changes of number, owner, purpose or total, and of state if invoice_steps lacks them.';
+  'Refuses changes of number, owner, purpose or total, and of state unless invoice_steps has them.';
 
 create trigger invoices_go_their_way
   before update on public.invoices

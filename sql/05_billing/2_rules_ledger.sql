@@ -61,7 +61,7 @@ begin
 end
 $$;
 comment on function private.guard_wallet is
-  'Refuses every change of a wallet except that of its balance by a new entry.';
+  'Refuses all changes of a wallet, except a change of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets

@@ -11,8 +11,8 @@ begin
 end
 $$;
 comment on function private.plan_clock is
-  'The time by which an identity''s plan and listings run: it stands still while an administrator''s '
-  'act keeps the identity from acting.';
+  'The current time for an identity''s plan and listings; stopped_at while an administrator keeps '
+  'the identity from acting.';
 
 create function private.loses_plan(identity_id uuid) returns boolean
   language plpgsql stable
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether an administrator''s act ends the plan: a ban, or any other one that has lasted 180 '
-  'days.';
+  'Whether the identity loses its plan: its account is banned, or an administrator stopped it 180 '
+  'days ago or earlier.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -46,7 +46,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- active comes first: the next one counts from its end
+  order by subscriptions.status -- active comes first: the next one begins at its end
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -65,8 +65,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan begins at once: it is a different one that costs more per day or has more of '
-  'any quota. Any other waits for the end of the current one.';
+  'Whether a plan begins at once, because it differs from the current one and costs more per day '
+  'or has a larger quota. Any other plan waits until the current one ends.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -81,8 +81,8 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan now costs more per day, or gives less of anything, than with the terms at which '
-  'it was bought. Then it is not renewed automatically.';
+  'Whether a plan now costs more per day, or offers less, than when it was bought. If so, it is '
+  'not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -110,8 +110,8 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. The hourly limit is that of the plan, or of the rate if that is higher; '
-  'the daily limit of first publications is twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is the plan''s or the rate''s, whichever is higher; the '
+  'daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql set search_path = ''
@@ -236,4 +236,4 @@ begin
 end
 $$;
 comment on function private.pause_over_quota is
-  'Pauses the newest listings for which the plan has no room, and tells their owner once.';
+  'Pauses the newest listings for which the plan has no room, and notifies their owner once.';

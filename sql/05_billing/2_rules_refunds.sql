@@ -112,4 +112,4 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner has not decided about the money left.';
+  'Whether a refund or payment is in progress, or the owner must still decide about the balance.';

@@ -112,8 +112,8 @@ begin
 end
 $$;
 comment on function private.get_payment_status is
-  'Facade: an invoice of the acting identity as JSON text, and its newest payment to be looked up at '
-  'the provider, each payment at most once in 10 seconds. 404 invoice_not_found.';
+  'Facade: an invoice of the acting identity as JSON text, and its newest pending payment, which '
+  'the caller looks up at the provider, at most once in 10 seconds. 404 invoice_not_found.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null

@@ -85,7 +85,8 @@ begin
 end
 $$;
 comment on function private.void_invoices is
-  'Voids the unpaid plan invoices, or only those for the current plan and what would follow it.';
+  'Voids all unpaid plan invoices or, given the current plan, those for it and for any plan that '
+  'would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql

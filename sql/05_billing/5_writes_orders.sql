@@ -61,8 +61,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. One that neither costs '
-  'more per day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. A plan that neither costs '
+  'more per day nor has a larger quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -96,8 +96,8 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops renewal of the plan, and of a paid next one, which run to their ends; voids an unpaid next '
-  'one. 404 plan_not_found without a plan.';
+  'Stops the renewal of the plan and of a paid next plan; both run to their ends. Voids the unpaid '
+  'invoice of a renewal or next plan. 404 plan_not_found without a plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable

@@ -70,7 +70,7 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'Settles a charge once; if what was bought cannot be delivered, the amount goes to the wallet.';
+  'Settles a charge once; if the purchase cannot be delivered, the amount goes to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql stable

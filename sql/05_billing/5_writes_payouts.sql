@@ -3,7 +3,7 @@ create function private.return_to_payments(
   not_before timestamptz default null
 ) returns void
   language plpgsql
-  security definer -- writes refunds of an account that its caller has locked
+  security definer -- writes refunds of an account that the caller has locked
   set search_path = ''
 as $$
 declare
@@ -51,12 +51,12 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
-  'about the rest.';
+  'Requests refunds of payments, the newest first, each up to its unrefunded amount; an admin '
+  'decides about the rest.';
 
 create function private.chargeable_until(account_id uuid) returns timestamptz
   language sql stable
-  security definer -- reads payments of an account that its caller has locked
+  security definer -- reads payments of an account that the caller has locked
   set search_path = ''
 as $$
   select max(payments.captured_at) + interval '120 days'
@@ -65,12 +65,12 @@ as $$
   where invoices.account_id = chargeable_until.account_id
 $$;
 comment on function private.chargeable_until is
-  'Until when the newest payment of an account may still be charged back: 120 days.';
+  'When the newest payment of an account can no longer be charged back: after 120 days.';
 
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
   language plpgsql
-  security definer -- moves money of an account or identity that its caller ends
+  security definer -- moves money of an account or identity that the caller is ending
   set search_path = ''
 as $$
 declare
@@ -105,8 +105,8 @@ begin
 end
 $$;
 comment on function private.settle_wallets is
-  'Empties the wallets of an account, or of one identity. The owner chose to give up the money or to '
-  'be paid.';
+  'Empties the wallets of an account, or of one identity. money is the owner''s choice: refund or '
+  'give_up.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql security definer set search_path = ''
@@ -127,7 +127,7 @@ create trigger accounts_leave_no_money
 
 create function private.empty_banned_wallets(account public.accounts) returns void
   language plpgsql
-  security definer -- moves money of an account that its caller has locked
+  security definer -- moves money of an account that the caller has locked
   set search_path = ''
 as $$
 declare
@@ -149,12 +149,12 @@ begin
 end
 $$;
 comment on function private.empty_banned_wallets is
-  'Returns the money of a banned account to its payments; the rest waits for 120 days after the '
-  'newest of them, and then for an admin.';
+  'Requests refunds of a banned account''s money. An admin decides about the rest, at the earliest '
+  '120 days after the newest payment.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
-  security definer -- writes a row that its caller has locked
+  security definer -- writes a row that the caller has locked
   set search_path = ''
 as $$
   update public.wallet_payouts
@@ -248,7 +248,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Once an account is no longer banned, returns to its wallets what has not been paid out.';
+  'Returns the open payouts of an account that is no longer banned to its wallets.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql
@@ -261,7 +261,7 @@ begin
 end
 $$;
 comment on function private.on_lifted_ban is
-  'Returns to the wallets what was to be paid out because of a ban.';
+  'Returns the open payouts to the wallets when a ban is lifted.';
 
 create trigger accounts_get_their_money_back
   after update of status on public.accounts

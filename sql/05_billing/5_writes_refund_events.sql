@@ -186,7 +186,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. The refund may be a request whose answer was lost.
+    -- The provider returned no reference. This may be our own request, whose answer was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -197,7 +197,8 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Finds a refund by the provider''s id, by ours, or the oldest unanswered one of this amount.';
+  'Finds a refund by the provider''s id or ours, otherwise the oldest unanswered one of this '
+  'amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -269,7 +270,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- The payment is settled first, because its event may arrive after that of the refund.
+  -- The payment is settled first, because its event may arrive after the refund's.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);

@@ -91,8 +91,8 @@ $$;
 comment on function private.refund_declined is
   'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
   'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
-  'requested for a day, with an alarm. If listed is true, the caller has read the provider''s list '
-  'of refunds and not found it, so it is rejected at once.';
+  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds did not '
+  'have it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -116,8 +116,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Rejects a refund after a day if a repeated request was refused. One that was never answered '
-  'stays requested, with an alarm.';
+  'Rejects a refund after a day if a repeated request was refused. If the provider never answered, '
+  'the refund stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund

@@ -9,7 +9,7 @@ as $$
 declare
   this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
 begin
-  -- One at a time, so that the numbers have no gaps and a rollback frees its number.
+  -- Documents are numbered one at a time, so that a rollback frees its number and leaves no gap.
   perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
   insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
   select refunds.id, invoices.id, this_year, 1 + coalesce((

@@ -70,7 +70,7 @@ as $$
   ) as intervals
 $$;
 comment on function private.intervals_left is
-  'The intervals of a subscription with their time, and what is left of it, in seconds.';
+  'The intervals of a subscription, with their length and remaining time in seconds.';
 
 create function private.carry_over(
   old public.subscriptions, subscription_id uuid, plan public.plans
@@ -123,7 +123,7 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'Converts what is left of each interval into time of another plan, by its remaining value.';
+  'Converts the remaining value of each interval into time of another plan.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -171,7 +171,7 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- Another plan was bought meanwhile; the repeated call is refused, or pays into the wallet.
+      -- Another call bought a plan first. The retry is refused, or its money goes to the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -190,8 +190,8 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan with the same terms and begins a better plan at once. Any other, or the '
-  'same with other terms, follows the current one.';
+  'Extends the current or next plan if plan and terms are the same, and begins a better plan at '
+  'once. Any other plan, or the same one with other terms, follows the current plan.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -255,7 +255,7 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- Otherwise the renewal just refunded would be charged to the wallet again.
+        -- Otherwise the wallet would pay again for the renewal that was just refunded.
         renews = subscriptions.renews and exists (
           select from public.subscription_intervals as later
           where later.subscription_id = subscription.id and later.id > own.id
@@ -268,7 +268,7 @@ end
 $$;
 comment on function private.revoke_interval is
   'Takes back the interval of a refunded invoice. Later intervals keep their length and start '
-  'earlier; the plan ends if nothing of it is left.';
+  'earlier; the plan ends if no time is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql

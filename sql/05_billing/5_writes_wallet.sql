@@ -68,5 +68,5 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'Moves money between two wallets; no other function does. missing_from is a system account that '
-  'pays what the wallet lacks.';
+  'The only function that moves money between wallets. missing_from is a system account that pays '
+  'the amount that from_wallet lacks.';

@@ -6,12 +6,12 @@ as $$
 declare
   lost constant interval := now() - old.stopped_at;
 begin
-  -- The account is locked exclusively, so that nobody else changes the plan.
+  -- The account is locked exclusively, so no other transaction changes the plan.
   update public.subscriptions
   set starts_at = subscriptions.starts_at
         + case subscriptions.status when 'next' then lost else interval '0' end,
       ends_at = subscriptions.ends_at + lost,
-      -- An invoice that has expired meanwhile is issued anew with a reminder.
+      -- The renewal's invoice may have expired, so a new reminder issues another one.
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
@@ -19,7 +19,7 @@ begin
 end
 $$;
 comment on function private.return_plan_time is
-  'Lengthens the plan of an identity by the time for which an administrator''s act stopped it.';
+  'Extends an identity''s plan by the time for which an administrator stopped the identity.';
 
 create trigger identities_return_plan_time
   after update on public.identities

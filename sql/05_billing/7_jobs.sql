@@ -17,7 +17,7 @@ as $$
   select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
-  'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
+  'Job: returns payments that have been pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql set search_path = ''
@@ -105,7 +105,7 @@ begin
 end
 $$;
 comment on function private.ends_unrenewed is
-  'Whether it is time to say that a plan that was to be renewed will not be.';
+  'Whether it is time to notify the owner that the chosen renewal will not take place.';
 
 create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -157,7 +157,7 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Notifies the owner that a plan ends or, if it was to be renewed, that it will not be.';
+  'Notifies the owner that a plan ends, or that the chosen renewal will not take place.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
@@ -189,8 +189,8 @@ as $$
 $$;
 comment on function private.remind_of_plans is
   'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
-  'renewal''s invoice if needed. If a renewal would be worse, it says so instead and stops the '
-  'renewal; if the plan is no longer sold, it does so 30 days before.';
+  'renewal''s invoice if needed. If the plan has become worse, it stops the renewal and notifies '
+  'the owner of that instead; if the plan is no longer sold, already 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -247,7 +247,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans on their last day from the wallet, if that holds enough and '
+  'Job: on a plan''s last day, renews it from the wallet if the balance is enough and '
   'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
