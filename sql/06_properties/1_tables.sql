@@ -28,7 +28,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- The check repeats that of private.kwd, because a domain refuses a value before a trigger can
+  -- The check of private.kwd is repeated here, because a domain refuses a value before a trigger can
   -- explain the refusal.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
@@ -177,8 +177,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches, set by a trigger: the area''s for the precision area and '
-  'without a pin, on a grid of about 250 m for block.';
+  'The latitude that others and searches see, set by a trigger: without a pin or with the '
+  'precision area, the area''s; with block, rounded to about 250 m.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -193,7 +193,7 @@ comment on column public.properties.pause_reason is
   'the owner paused it.';
 comment on column public.properties.was_closed is
   'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
-  'told, and are told when it is active again.';
+  'notified of that, and will be notified when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -206,7 +206,7 @@ comment on column public.properties.owner_active is
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, not counting that since unlisted_since.';
+  'The total unlisted time since the first publication, except the time since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -232,7 +232,7 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices once published, for some years; rows never change. Cleaned by private.record_price.';
+  'Published prices of the last two years; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is
   'How long the listing had been unlisted in total by changed_at.';

@@ -26,7 +26,7 @@ comment on table private.listed_records is
   'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
   'the next value. Deleted with the listing.';
 comment on column private.listed_records.terms is
-  'From the value of rentConditions to that of additionalExpenses.';
+  'The text from the value of rentConditions to the value of additionalExpenses.';
 comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
 comment on column private.listed_records.media is
   'The pictures; chr(1) stands for the setting files_url.';

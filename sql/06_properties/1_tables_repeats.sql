@@ -6,10 +6,10 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Listings that are or were suspended, as they were then, so that a repeat of them is recognised. '
+  'Copies of listings, made at their suspension, by which a repeat is recognised. '
   'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
-  'The listing; it may be gone, because its row is deleted earlier.';
+  'The listing, whose own row may already be deleted.';
 comment on column private.suspensions.listing is
   'The values by which listings are compared (private.compared_fields).';
 comment on column private.suspensions.pictures is 'The hashes of its pictures.';
@@ -30,13 +30,13 @@ create table public.duplicates (
 comment on table public.duplicates is
   'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
   'paired with the first only. Deleted with the listing.';
-comment on column public.duplicates.property_id is 'The one that was published later.';
+comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats; it may be gone, because its row is deleted earlier.';
+  'The listing that it repeats, whose own row may already be deleted.';
 comment on column public.duplicates.state is
   'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
-  'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
-  'suspended were decided and do not come again.';
+  'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '
+  'admin has decided about dismissed and suspended pairs, which are not reported again.';
 create unique index duplicates_pair_key
   on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
 create index duplicates_property_idx on public.duplicates (property_id);
@@ -48,8 +48,8 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings that a job compares with others, so that no writer waits; one may have several rows. '
-  'Cleaned by private.find_duplicates.';
+  'Listings that a job compares with others, so that no writer waits. A listing may have several '
+  'rows. Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 
 alter table private.suspensions enable row level security;

@@ -2,7 +2,7 @@ create function private.price_history_stored() returns interval
   language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long past prices are stored, apart from the one that applied at the start of that time.';
+  'How long past prices are stored. The price in force when that period began is kept too.';
 
 create function private.record_price() returns trigger
   language plpgsql security definer set search_path = ''
@@ -30,8 +30,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price that applied at the
-    -- start of the stored time is kept.
+    -- A history grows only here, so old prices are deleted here. The price in force when the stored
+    -- period began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -41,7 +41,8 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records each price once published, and deletes old ones; 429 rate_limited after too many in a day.';
+  'Records published prices and deletes old ones. 429 rate_limited after too many changes in a '
+  'day.';
 
 -- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert
@@ -115,8 +116,8 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present one, if the present one is a fall from it; '
-  'otherwise null. So a price that rises and returns has not fallen.';
+  'The lowest price of the 30 days before the present price, or null if the present price is no '
+  'fall from it. So a price that rises and returns has not fallen.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
@@ -135,8 +136,8 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop for which the current price is at least 5 % below every price of the
-  -- 30 days before it. It takes one pass, because a window frame of 30 days would be aggregated
+  -- This finds the last drop such that the current price is at least 5 % below every price of the
+  -- 30 days before the drop. low_until takes one pass; a window frame of 30 days would be aggregated
   -- again for each price.
   with stood as (
     select
@@ -178,7 +179,7 @@ $$;
 comment on function private.update_deal is
   'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
   'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
-  'days by then. The last such drop counts.';
+  'days when it dropped. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql

@@ -93,7 +93,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field, all or only those with this use.';
+  'The select list of the fields from first_field to last_field; given a use, only fields with it.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -118,7 +118,7 @@ begin
   elsif form = 'type' then
     problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
   elsif value = 'null' then
-    -- Null clears a field; one that always has a value returns to its default.
+    -- Null clears a field, or resets it to its default if the field always has a value.
     clean := case
       when form in ('codes', 'conditions', 'expenses') then '[]'
       when form = 'boolean, true' then 'true'
@@ -237,8 +237,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields, of report reasons and of
--- reasons of decisions.
+-- Administrators may add codes only to the vocabularies of fields, report reasons and decision
+-- reasons.
 do $$
 begin
   execute format(

@@ -117,7 +117,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin, block and building are shown as with an exact one.
+    -- Without a pin, block and building are shown, as they are with an exact pin.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(

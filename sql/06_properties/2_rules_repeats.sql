@@ -1,5 +1,5 @@
 -- A listing repeats another of the same type, kind and area if size and price differ by 2 % at most,
--- they have the same picture or similar titles, and nothing says that they are different units.
+-- they have the same picture or similar titles, and no other field shows that the units differ.
 
 create function private.is_close(one numeric, other numeric) returns boolean
   language sql immutable
@@ -78,8 +78,8 @@ begin
 end
 $$;
 comment on function private.refuse_repeat is
-  'Refuses to publish a listing that repeats another one of its identity, whose quota the caller '
-  'has locked.';
+  'Refuses to publish a listing that repeats another one of its identity. The caller has locked '
+  'the identity''s quota.';
 
 create function private.compared_fields(property public.properties) returns jsonb
   language sql stable
@@ -115,8 +115,8 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and '
-  'no admin has decided about the two. Stores the pair, which an approval decides.';
+  'Whether the listing repeats a listing of its account that is suspended, or was in the last 180 '
+  'days, unless an admin has decided about the pair. Stores the pair; approval dismisses it.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''

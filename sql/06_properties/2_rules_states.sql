@@ -126,8 +126,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- For a paused listing the end of the pause adds all of this. What passes while an
-    -- administrator's act stops the owner is added at the end of that act.
+    -- For a paused listing, the end of the pause adds this time too. The time for which an
+    -- administrator stops the owner is added when the owner may act again.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',

@@ -71,8 +71,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line or text as typed, in NFC, or a name in NFKC; otherwise its problem, such as a character '
-  'that hides or reverses text. The NFKC form is checked.';
+  'Returns a line or text in NFC or a name in NFKC, and any problem, such as a character that '
+  'hides or reverses text. The NFKC form is checked.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -114,7 +114,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- The default precision is block, which shows the location less exactly.
+  -- The default precision is block, which does not show the exact location.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -145,7 +145,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without text of its own gets that of the vocabulary, which has none for "other".
+    -- A term without its own text gets the vocabulary's, but "other" has none there.
     if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -164,7 +164,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- "text" or "label", which only records have, is ignored, so that a record can be sent back.
+    -- Only records have "text" or "label". It is ignored, so that clients can send a record back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;

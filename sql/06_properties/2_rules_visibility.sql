@@ -19,7 +19,7 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- An owner who was deleted meanwhile must not get a listing that outlives the account.
+    -- An owner who has just been deleted must not get a listing that outlives the account.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
@@ -97,9 +97,9 @@ create function private.shown_title(property public.properties, viewer_identity_
         or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that may be seen, or that its owner has withdrawn, for those who saved it '
-  'or talked about it; null for one that an admin suspended, whose owner is not active, or that was '
-  'archived or deleted from a state in which others did not see it.';
+  'The title of a listing that is visible or that its owner has withdrawn, for people who saved it '
+  'or wrote about it. Null if an admin suspended it, if its owner may not act, or if others never '
+  'saw this title before it was archived or deleted.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties

@@ -135,8 +135,8 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten most similar listings, at most two of an account: first those of the same area, then by '
-  'nearest price. depth: how many above and how many below the price are considered in each area.';
+  'The ten most similar listings, at most two of an account: first those in the same area, then by '
+  'nearest price. depth limits how many listings above and below the price each area contributes.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text

@@ -48,7 +48,7 @@ begin
 end
 $$;
 comment on function private.create_property is
-  'Api: Creates a listing of the acting identity: a draft, or with publish active or '
+  'Api: Creates a listing of the acting identity: a draft or, if publish is true, active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
   'duplicate_listing with publish, drafts_full without; 422 for an upload session '
   'that is gone, used or another identity''s.';

@@ -26,7 +26,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- The end of a pause adds its length. The time of a draft begins when it is published.
+  -- When a pause ends, its length is added to expires_at. A draft has no time before publication.
   if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
@@ -70,7 +70,7 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, '
+  'running. 404 property_not_found, 422 field_not_for_type, too_big if it ends after the listing, '
   '409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void

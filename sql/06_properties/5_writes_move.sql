@@ -2,7 +2,7 @@ create function private.hand_over_properties(
   ids uuid[], giver_id uuid, receiver public.identities
 ) returns json
   language plpgsql
-  security definer -- writes listings of two identities; its caller has locked them as the giver's
+  security definer -- writes listings of two identities; the caller has locked and checked them
   set search_path = ''
 as $$
 declare
@@ -66,8 +66,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity of the same account the owner of all these listings, or of none. '
-  'private.move_properties checks whose they are.';
+  'Moves all these listings, or none, to an active identity of the same account. '
+  'private.move_properties checks that the giver owns them.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''

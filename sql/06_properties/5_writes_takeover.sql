@@ -20,7 +20,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A listing that is suspended now becomes paused or a draft when its suspension is lifted.
+  -- A suspended listing becomes paused, or a draft, when its suspension is lifted.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -67,5 +67,5 @@ end
 $$;
 comment on function private.suspend_unproven_past is
   'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once, who can resume the listings and change the '
-  'identities.';
+  'changes of verified ones, and notifies the owner once. The owner can resume the listings and '
+  'send the identities again.';

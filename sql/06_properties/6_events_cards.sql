@@ -1,5 +1,5 @@
--- Every change of what a card shows first locks the listing and writes the card in a later
--- statement, so that the second of two concurrent writers sees both changes.
+-- Every function that changes values of a card locks the listing first and writes the card in a
+-- later statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -30,7 +30,7 @@ create function private.on_property_shown() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The row is read again, because an earlier trigger may have written it once more.
+  -- The row is read again, because an earlier trigger may have updated it.
   perform private.write_property_cards(array[new.id]);
   return null;
 end
@@ -63,7 +63,7 @@ as $$
 declare
   name_text constant text := private.owner_name_text(new.id);
 begin
-  -- Publishing locks the account too, so no card can get the old name meanwhile.
+  -- Publishing locks the account too, so no new card can get the old name.
   perform private.lock_account_exclusively(new.account_id);
   perform from public.properties where properties.owner_identity_id = new.id
   order by properties.id for no key update;

@@ -10,7 +10,7 @@ declare
   );
   owner record;
 begin
-  -- Publishing locks the account too, so no listing can get the old numbers meanwhile.
+  -- Publishing locks the account too, so no new listing can get the old numbers.
   perform private.lock_account_exclusively(account_id);
   perform from public.properties where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;

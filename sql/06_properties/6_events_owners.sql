@@ -76,7 +76,7 @@ create function private.return_listing_time() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The end of a pause, or of a suspension of the listing, adds the time since that began.
+  -- If a listing is paused or suspended, only the time until then is added; its end adds the rest.
   update public.properties
   set expires_at = properties.expires_at
         + (coalesce(properties.paused_at, properties.suspended_at, now()) - old.stopped_at),
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.return_listing_time is
-  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
+  'Extends an identity''s listings by the time for which an administrator stopped the identity.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -108,7 +108,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Copies to the listings whether their owner is verified.';
+  'Copies the owner''s verification to the listings.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations

@@ -41,8 +41,8 @@ begin
 end
 $$;
 comment on function private.bring_back_listings is
-  'Resumes listings that the end of a plan has paused within 90 days, the oldest first, as far as '
-  'there is room and their owner could resume them, and tells the owner once.';
+  'Resumes listings that the end of a plan has paused in the last 90 days, the oldest first, if '
+  'the quota has room and the owner could resume them. Notifies the owner once.';
 
 create function private.on_plan_interval() returns trigger
   language plpgsql

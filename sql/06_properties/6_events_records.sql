@@ -30,7 +30,7 @@ create function private.on_listed_property() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The row is read again, because an earlier trigger may have written it once more.
+  -- The row is read again, because an earlier trigger may have updated it.
   perform private.write_listed_records(array[new.id]);
   return null;
 end
@@ -40,8 +40,8 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- The trigger names no columns, because the record contains nearly all of them, also the auction
--- window, which another trigger copies into this row.
+-- The trigger names no columns, because the record contains nearly all of them, including the
+-- auction window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();

@@ -11,7 +11,7 @@ begin
     from public.identities where identities.id = new.owner_identity_id
     on conflict (property_id) do update
     set listing = excluded.listing, pictures = excluded.pictures, ended_at = null;
-    -- Copies of it that are listed already go to review too.
+    -- Listed copies of it go to review too.
     insert into private.duplicate_checks (property_id)
     select copies.id
     from public.identities as owner
@@ -65,8 +65,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, even if the quota then pauses the listing, decides the pairs for which it was in '
-  'review. If one of an open pair is suspended or deleted, nothing is left to decide.';
+  'Approving a listing dismisses the pairs for which it was in review, even if the quota then '
+  'pauses it. If a listing of an open pair is suspended or deleted, nothing is left to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (

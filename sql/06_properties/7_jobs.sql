@@ -22,7 +22,7 @@ $$;
 create function private.expire_listings() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks owners' organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -91,7 +91,7 @@ as $$
   ))
 $$;
 comment on function private.move_area_points is
-  'Job: listings whose location is shown as their area follow when the point of the area changes.';
+  'Job: moves listings that are shown at their area''s point when that point has changed.';
 
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -179,7 +179,7 @@ declare
   property public.properties;
   pictures text[];
 begin
-  -- The row is deleted first, so that a change from now on gets a row of its own.
+  -- The row is deleted first, so that a later change adds a new row.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -192,8 +192,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one. A copy is paired with the
-    -- original only, because a hundred copies would make five thousand pairs.
+    -- properties_similar_idx finds listings with a similar price. A copy is paired with the original
+    -- only, because a hundred copies would make five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -226,7 +226,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Listings that are not shown are queued again once they are.
+  -- Listings that are not listed are queued again when they are listed.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -238,8 +238,8 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one '
-  'of its account goes to review; a pair with the same picture is queued for admins.';
+  'Job: compares listings that are newly shown or were changed. If one repeats a suspended listing '
+  'of its account, it goes to review; a pair with the same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''

@@ -13,9 +13,10 @@ comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
 
 comment on column public.favorites.counted is
-  'Whether the saver may act, so that property_counters.favorites includes it; a copied value.';
+  'A copy of whether the saver may act. If true, property_counters.favorites includes the row.';
 
--- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
+-- The first index serves list_favorites; the second serves deletions of listings and notifications
+-- of their savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);

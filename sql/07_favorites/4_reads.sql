@@ -20,7 +20,7 @@ comment on function private.list_favorite_ids is
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql stable
-  security definer -- reads what a card says of somebody else's listing
+  security definer -- reads the values of a card from somebody else's listing
   set search_path = ''
 as $$
 begin
@@ -102,9 +102,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first, as cards, or as records if fields is full. One that cannot '
-  'be shown now is marked as unavailable, with its title if the owner closed or hid it. Withdrawn '
-  'ones are left out.';
+  'Api: Saved properties, newest first, as cards, or as records if fields is full. A property that '
+  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it. '
+  'Withdrawn ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql stable set search_path = ''

@@ -15,7 +15,7 @@ create trigger identities_forget_their_favorites
 
 create function private.count_savings_of(identity_id uuid) returns void
   language sql
-  security definer -- updates favorites and counters, whatever role changes the saver
+  security definer -- updates favorites and counters, whichever role changes the saver
   set search_path = ''
 as $$
   with changed as (
