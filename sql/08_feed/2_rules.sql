@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The time, read under the shared lock, so that no snapshot misses a change recorded with it.';
+  'The clock, read under the shared lock, so that no snapshot misses a change that has this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -45,8 +45,8 @@ end
 $$;
 comment on function private.take_feed_place is
   'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
-  'time, or the interval in private.rates after the account''s latest place if that is later, but '
-  'at most 24 hours ahead.';
+  'time, or, if later, the account''s latest place plus the interval in private.rates, but at most '
+  '24 hours from now.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql set search_path = ''

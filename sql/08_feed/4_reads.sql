@@ -172,7 +172,8 @@ begin
 end
 $$;
 comment on function private.feed_properties is
-  'The listings that the caller may see, without those of identities that the caller has blocked.';
+  'The listings that the caller may see, except listings of identities that the caller has '
+  'blocked.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]

@@ -9,21 +9,21 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'What phrases mean in a query. Rows with the same phrase and field mean any of their values. '
+  'The meanings of phrases in a query. Rows with the same phrase and field are alternatives. '
   'Never purged: admins maintain them.';
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
-  'beside it counts (other: years and the like, for which there is no filter). times: the number '
-  'before it is multiplied by value. count: value is the number that it spells out. rooms, '
-  'bathrooms: how many; floor: which one; ordinal: the same, beside a word for floor. bound: how '
-  'the number after it is meant. measure: what the amount after it measures (m2: the listing; '
-  'length: a street or front; other: an income or deposit). negation: what follows is not meant '
-  '(verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما عندكم). '
-  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning '
-  '(maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  'The meaning of the phrase. type, strategy, kind, area, governorate, landmark, furnished, '
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: the unit of the '
+  'number beside it (other: years and the like, for which there is no filter). times: multiplies '
+  'the number before it by value. count: spells out the number in value. rooms, bathrooms: value '
+  'is their number; floor: value is the floor; ordinal: the same, beside a word for floor. bound: '
+  'a minimum, a maximum or the like comes next. measure: the amount after it measures the listing '
+  '(m2), a street or front (length), an income or deposit (other). negation: excludes the next '
+  'item (verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما '
+  'عندكم). join: an "or" between kinds. plain: searched as words, although parts of it have a '
+  'meaning (maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -46,5 +46,5 @@ create type private.reading as (
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
   'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
-  'same as typed. ignored: what was left out. strategy: the one that the query asks for, if '
-  'another is chosen. sort: the order that it asks for, if none is given.';
+  'same words as typed. ignored: parts that were left out. strategy: the strategy that the query '
+  'names, if the client chose another. sort: the order that it names, if the client chose none.';

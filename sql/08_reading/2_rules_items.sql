@@ -6,7 +6,7 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression is tried only where its sign occurs: Postgres keeps few of them compiled.
+  -- Each regular expression runs only if its sign occurs: Postgres caches few compiled ones.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -37,9 +37,9 @@ begin
 end
 $$;
 comment on function private.reading_signs is
-  'Writes signs, which searches would drop, as letters: ƍ for a decimal point, ƌ for a fraction, ƣ '
-  'for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & or + between '
-  'words. Digits lose the signs that group them.';
+  'Replaces signs, which searches would drop, with letters: ƍ for a decimal point, ƌ for a '
+  'fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & '
+  'or + between words. Removes the signs that group digits.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -82,7 +82,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, like ق5 and من300; ب300الف and شقة3غرف in three.
+  -- 400م is split in two if م is a unit, as are ق5 and من300; ب300الف and شقة3غرف are split in three.
   for n in reverse cardinality(plain) .. 1 loop
     if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
       plain := plain[:n - 1] || plain[n + 1:];
@@ -120,10 +120,10 @@ create type private.reading_item as (
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field is that of private.reading_words, null '
-  'without a meaning, number, or mark for a sign between words. A prefix of a number, such as و, is an '
-  'item of its own. private.reading_numbers replaces numbers with what they measure, from low to high, '
-  'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
+  'Consecutive words of a query with one meaning. field: as in private.reading_words, number, mark '
+  '(a sign between words), or null if they have no meaning. A prefix of a number, such as و, is a '
+  'separate item. private.reading_numbers gives a number the field that it measures, with low and '
+  'high, or unclear, which is ignored. choices of a floor: the kind, if its word can mean one.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable
@@ -204,5 +204,5 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Splits the words into items. Prefers the phrase with the most words, then any phrase to a '
-  'stopword, then one without a removed prefix, then the first, then a name.';
+  'Splits the words into items. Where phrases overlap, prefers more words, then a meaning other '
+  'than stopword, then a phrase without a removed prefix, then an earlier one, then a name.';

@@ -6,7 +6,7 @@ declare
   named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
-  negation private.reading_item; -- whose object comes next
+  negation private.reading_item; -- a negation that still needs its object
   field text;
   last_field text;
   is_negated boolean := false; -- whether the last item was an object
@@ -69,6 +69,6 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
-  'joins to it. A kind, area or governorate becomes not kind, not area or not governorate, '
-  'furnished gets the other codes, and anything else becomes unclear.';
+  'Joins a negation with the item that it negates, which is the next one that is no stopword, and '
+  'negates the items that "and" or "or" adds to it. A kind, area or governorate becomes not kind, '
+  'not area or not governorate, furnished gets the other codes, all else becomes unclear.';

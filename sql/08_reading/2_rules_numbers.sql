@@ -1,13 +1,13 @@
--- docs/contract/amounts.md has the grammar of amounts. Here it is a regular expression over the
--- letters of a query's items.
+-- docs/contract/amounts.md has the grammar of amounts. Here each item of a query becomes one letter
+-- (reading_letter), and the grammar is a regular expression over these letters.
 
 create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or the ends of a range. unit: what it counts, as in private.reading_words, '
-  'or million for the m of 1.5m. step: its first multiplier. form: decimal, dotted (350.000), '
-  'unclear (not to be read) or null. last: the index of its last item.';
+  'A number in a query, or the ends of a range. unit: as in private.reading_words, or million for '
+  'the m of 1.5m. step: its largest multiplier. form: decimal, dotted (350.000), unclear (ignored) '
+  'or null. last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable
@@ -39,10 +39,10 @@ create function private.reading_letter(item private.reading_item) returns text
     when item.field is null then 'w'
     else '.' end;
 comment on function private.reading_letter is
-  'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
-  'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
-  'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
-  's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
+  'The letter of an item in an amount. Figures: i below 10, d below 1,000, D above. Words: u below '
+  '10, e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as '
+  '1/2), K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: perhaps a '
+  'number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain negation, V: any other.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql immutable set search_path = ''
@@ -94,7 +94,7 @@ end
 $$;
 comment on function private.reading_letters is
   'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
-  'those of all items; W and 0 are a number in words or figures with what it counts.';
+  'one for each item. Before a word that it counts, a number is W if spelled out, 0 in figures.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -104,15 +104,15 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, with a fraction of one, thousands, or hundreds (which mean thousands).
+    -- Millions, perhaps with a fraction of a million, thousands, or hundreds (of thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, with a fraction of one or a smaller number. الف ومية متر is a size.
+    -- Thousands, perhaps with a fraction of a thousand or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- This could be one amount; if it is longer than what was read, nothing is read.
+  -- All that could belong to the amount. If this is longer than valid, the amount is unclear.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
@@ -185,5 +185,5 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index with its unit, or null. is_alone: an "and" after it may join '
-  'another amount.';
+  'The amount that begins at index, with its unit, or null. is_alone: an "and" after it may begin '
+  'another amount, as in "between 300 and 400".';

@@ -36,8 +36,8 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier gets the one that leaves the second '
-  'above the first, at most thirtyfold; if there is none, the range is unclear.';
+  'The range between two amounts. An end without a multiplier is multiplied by 1, 1,000 or a '
+  'million, so that the second exceeds the first at most thirtyfold; else the range is unclear.';
 
 create function private.reading_range(
   items private.reading_item[], letters text, index integer,
@@ -46,7 +46,8 @@ create function private.reading_range(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
+  -- In "without a deposit, 300 dinars" neither the negation nor the deposit concerns the amount.
+  before constant text := replace(left(letters, index - 1), '^!', 'ww');
   -- A word may stand between a measure and its amount, as in "sea front 20 metres".
   context constant text := coalesce(
     substring(before from '[!|][wn]?S?$'), right(before, 1));
@@ -159,8 +160,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number is the amount that was said, the smaller '
-  'of two; last: the index of its last item.';
+  'The range that begins at index, or null. range.number: the amount that the query names, the '
+  'smaller of two. last: the index of the range''s last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]

@@ -1,5 +1,5 @@
--- The phrases of private.reading_words are found in the query, the longest first, and numbers are
--- joined with their units and bounds. What they mean becomes filters.
+-- A query is searched for phrases of private.reading_words, the longest first, and its numbers are
+-- joined with their units and bounds. The meanings become filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -27,8 +27,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined; of any other value the '
-  'first is used and the second ignored.';
+  'Adds a filter. If the query names it twice, lists of codes are joined; for other filters the '
+  'second value is ignored.';
 
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
@@ -75,7 +75,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
     when price_scale.type = 'RENT' then 1
     when item.field = 'decimal' then null
-    -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
+    -- For a sale, people write 350 or 350.000 and mean 350,000.
     when item.field = 'dotted' or item.number < 1000 then 1000
     when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
@@ -120,7 +120,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
+  'Adds the type if its items agree, and the prices, whose amounts depend on the type.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -132,7 +132,7 @@ declare
   cut integer;
   parts text[];
 begin
-  -- Both words may be one phrase of the list.
+  -- The two words may together be one listed phrase.
   select min(strpos(listed.phrase, ' ')) - 1 into cut
   from private.reading_words as listed
   where listed.field = any (fields) and listed.phrase = any (array(
@@ -152,7 +152,7 @@ begin
         and listed.phrase in (substr(word, cut + 1), regexp_replace(substr(word, cut + 1), '^ب?ال|^ب', ''))
     ) then
       return array[left(word, cut), substr(word, cut + 1)];
-    elsif deep then -- the rest is itself parted only once
+    elsif deep then -- the rest is split only once more
       parts := private.parted(substr(word, cut + 1), false);
       if parts is not null then
         return left(word, cut) || parts;
@@ -163,7 +163,7 @@ begin
 end
 $$;
 comment on function private.parted is
-  'The two or three listed words that are written as one here, or null.';
+  'The two or three listed words that were typed as one word, or null.';
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading

@@ -1,5 +1,5 @@
 -- A narrow copy of properties, whose rows are wide and change all day. At 100,000 listings a scan
--- in order of price costs a fifth of one on properties, and the whole copy stays in memory.
+-- in price order costs a fifth of the same scan on properties, and the whole copy stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -39,13 +39,13 @@ with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_fact
 comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The latitude that is shown, because searches by the true one would reveal it.';
+  'The latitude shown to clients, because searches by the true latitude would reveal it.';
 comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
   'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) or '
-  'furnished:full (the field or, where it is open, the text says so).';
+  'furnished:full (from the field or, if that is empty, from the text).';
 
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
@@ -63,7 +63,7 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price is sorted last in both directions, and so is one of 0, null in this table.
+-- An undisclosed price, or one of 0 (null in this table), is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -105,7 +105,7 @@ comment on function private.search_cell is
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
   include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
--- Facets of many listings are counted among those of one id in 16.
+-- Facets of many listings are counted over a sample, the one in 16 with the lowest ids.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
     floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
@@ -137,14 +137,16 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
+  'Words of listings that can correct misspelt words. Cleaned by private.count_search_words.';
 comment on column private.search_vocabulary.word is
   'A word without digits, because 104233 is not a misspelt 104234.';
-comment on column private.search_vocabulary.listings is 'How many listings had it when counted.';
+comment on column private.search_vocabulary.listings is
+  'The listings with the word, as last counted.';
 comment on column private.search_vocabulary.writers is
-  'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
+  'Marks (private.word_writer) of the first five or more accounts with a phone that used the word.';
 comment on column private.search_vocabulary.is_shared is
-  'Five accounts with a phone used it. Only such words are guessed, so nobody can plant one alone.';
+  'Five accounts with a phone used it. Only such words correct others, so no account can plant '
+  'one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;

@@ -10,11 +10,11 @@ create table private.suggestions (
   counted_at timestamptz not null default now()
 );
 comment on table private.suggestions is
-  'Places, kinds, and each type × kind × place of which something is listed, with the number of '
-  'listings. Cleaned by private.count_suggestions, which makes it anew.';
+  'Places, kinds, and each combination of type, kind and place that has listings, with their '
+  'number. Cleaned by private.count_suggestions, which rebuilds it.';
 comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
 comment on column private.suggestions.found_by is
-  'The terms; of three only kind and place, because most have the type in common.';
+  'The terms; if there are three, only kind and place, because most rows share the type.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -34,7 +34,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- The typed text is the beginning of a word, or has one letter wrong.
+-- These find words that begin with the typed text, or whose beginning differs by one letter.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);

@@ -8,7 +8,7 @@ create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- The text is also read without a joined "and" or "with".
+  -- The text is read a second time without joined prefixes ("and", "with", "the").
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -74,9 +74,9 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says about fields that a listing can leave open, such as furnished:none or '
-  'block:5. The longest of overlapping phrases counts, and none after a negation. Words that are '
-  'added later do not count until it is called again.';
+  'The terms in a text for fields that a listing can leave empty, such as furnished:none or '
+  'block:5. The longest of overlapping phrases counts, and none after a negation. Later changes of '
+  'private.reading_words have no effect until it is called again.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -103,8 +103,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- The terms of the fields that filters find by a term. Rooms have a term for each number up to
-  -- their own.
+  -- Terms for the fields that filters look up by term. A number of rooms has a term for itself and
+  -- for each smaller number.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule

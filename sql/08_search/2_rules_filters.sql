@@ -35,8 +35,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what q '
-  'asks for that a listing may also say in its text (private.said_terms).';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: terms '
+  'of q that a listing may also state in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -58,9 +58,9 @@ create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
-  'column. said: its term, if a listing whose field is open can say it in its text '
-  '(private.said_terms). let_go: the step of private.similar_listings at which it is let go or '
-  'widened if it was read from q; null: never. Never purged: one row per filter.';
+  'column. said: its term, if a listing with an empty field can state it in its text '
+  '(private.said_terms). let_go: the step of private.similar_listings that drops or widens the '
+  'filter if it was read from q; null: never. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -71,22 +71,22 @@ grant select on private.kind_groups to acting;
 create policy "functions for clients read all" on private.kind_groups
   for select to acting using (true);
 comment on table private.kind_groups is
-  'Kinds of one name are alike: where a kind is not found, the others are shown as similar. Never '
-  'purged: one row per kind.';
+  'Groups of similar kinds: if too few listings of a kind are found, the other kinds with its name '
+  'are shown as similar. Never purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The number just before it. One far below 1 would leave the range of double precision.
+    -- The next smaller number. A maximum far below 1 would underflow double precision.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
   end;
 comment on function private.inside_maximum is
   'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
-  'of two boxes is in one of them, except at the edge of Kuwait or if the box has no size.';
+  'between two boxes is in only one, except at the edge of Kuwait or if the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -293,7 +293,7 @@ create function private.strategy_terms(strategy text) returns tsquery
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -324,6 +324,5 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings, never stricter than private.search_conditions; for excluded '
-  'codes, those that remain. are_said: a listing that leaves the field open may say it in its '
-  'text.';
+  'Terms that preselect listings and keep all that meet private.search_conditions. Excluded codes '
+  'are replaced by the remaining codes. are_said: only terms that a listing may state in its text.';

@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat of what Kuwait, bbox and near have in common; inverted if empty.';
+  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and near; inverted if empty.';
 
 create function private.search_cells(rectangle double precision[], near double precision[])
   returns integer[]

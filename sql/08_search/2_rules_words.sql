@@ -9,13 +9,13 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
+comment on function private.guessable_words is 'At most 200 words that can correct misspelt words.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 comment on function private.word_writer is
-  'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
+  'A small hash of the account, not unique; null without a phone, as such accounts are free.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql immutable set search_path = ''
@@ -33,7 +33,7 @@ create function private.similar_words(word text) returns text[]
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
-  -- Without these settings all names would be compared one by one, because they are few.
+  -- Without these settings the planner compares all names one by one, because they are few.
   set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
 as $$
 declare
@@ -62,20 +62,20 @@ begin
       union all
       select other.word, other.listings from private.search_vocabulary as other
       where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
-      limit 2000 -- ten times the most that are found at a million listings
+      limit 2000 -- ten times the largest number found at a million listings
     ) as found
     where found.word <> all (names)
     order by extensions.similarity(found.word, similar_words.word) desc, found.listings desc, found.word
     limit 10
   );
-  -- A set clause would restore the setting too, but only a superuser may create a function with it.
+  -- A set clause would restore the setting too, but only a superuser may create such a function.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'Up to three names and ten words of listings with a trigram similarity of at least 0.4, of a short '
-  'word 0.3; each by similarity, then by number of listings.';
+  'Up to three names and ten words of listings with a trigram similarity of at least 0.4 (0.3 for '
+  'a short word), each sorted by similarity, then by number of listings.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -115,7 +115,7 @@ create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -136,4 +136,5 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all words (or, joined by |, any) or one alike, in the text or a name (lexemes_of).';
+  'Requires all words (any word if joint is |), or similar words, in the text or a name '
+  '(lexemes_of).';

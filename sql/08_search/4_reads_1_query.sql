@@ -3,7 +3,7 @@ create function private.both_filters(
   out filters private.search_filters, out conflicts text[]
 )
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -48,7 +48,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read. conflicts: the given filters that contradict those read.';
+  'Joins the given filters with the filters read from q. conflicts: given filters that contradict '
+  'them.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -70,7 +71,7 @@ begin
     read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
-      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      -- If other kinds are given, دور ارضي means the ground floor of one of these.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
@@ -92,5 +93,5 @@ begin
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match.';
+  'The filters and words of a query, its description for clients, and its reading, which is null '
+  'if no listing may match.';

@@ -1,6 +1,6 @@
 -- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
 -- the leading columns have one value; in a scan of all listings most would not match. A range costs
--- 0.1 ms at a million listings, so more than four areas or eight kinds get none of their own.
+-- 0.1 ms at a million listings, so a search for over four areas or eight kinds has none for them.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -29,14 +29,14 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, maybe among given ids. In its SQL '
-  'texts $1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. '
-  'conditions: all on a listing; beside_words: all but those on its words. key: the expression '
-  'that is sorted by; after: the condition that a listing comes after the given one. compared: the '
-  'leading columns of an index, each with its values in choices; ranges: how many combinations of '
-  'these there are; is_indexed: whether their indexes can answer all conditions. found_by: an '
-  'indexable condition that every match meets; to_gather: how many listings it is expected to '
-  'find; rest: the conditions that then still have to be checked.';
+  'How a search finds the first listings after a given one, perhaps among given ids. In its SQL '
+  'texts $1 is filters and $2 the plan. rectangle, cells: they cover the box or circle. '
+  'conditions: all that a listing must meet; beside_words: all except those on its words. key: the '
+  'sort expression; after: the condition that a listing comes after the given one. compared: the '
+  'leading columns of an index, each with its values in choices; ranges: the number of '
+  'combinations of these values; is_indexed: whether their indexes can answer all conditions. '
+  'found_by: an indexable condition that every match meets; to_gather: the expected number of '
+  'listings that meet it; rest: the remaining conditions.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -54,7 +54,7 @@ begin
   plan.ranges := 1;
   if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
     -- The newest listings of a box are found in the index of cells, among the newest of each cell
-    -- that the box touches. Those of a large box are likely among the newest of all.
+    -- that the box touches. The newest of a large box are likely among the newest of all listings.
     plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then

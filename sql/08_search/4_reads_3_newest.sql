@@ -74,7 +74,7 @@ declare
   of_kind constant text := case
     when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
     then filters.kinds[1] end;
-  -- For each skipped listing, reading a variable is faster than reading a field of filters.
+  -- Conditions are checked per listing, and a variable is read faster than a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
@@ -89,7 +89,7 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  -- inside this condition, a subquery would cost the other searches too
+  -- a separate condition, because the subquery would slow down the other searches
   elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000

@@ -51,7 +51,7 @@ create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
   language plpgsql stable set search_path = ''
-  set enable_seqscan = off -- else all listings are scanned for words believed frequent
+  set enable_seqscan = off -- else the planner scans all listings for words that it believes frequent
 as $$
 begin
   -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
@@ -105,7 +105,8 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound on the listings with these words, by the last count; null if no word is counted.';
+  'An upper bound on the number of listings with all these words, from the last count; null if no '
+  'word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -185,7 +186,8 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds the condition with which an index finds the fewest; with_words: private.listings_with_words.';
+  'Adds the condition for which an index returns the fewest listings. with_words: '
+  'private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -197,7 +199,7 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
+  -- Gathering this many matches is faster than a scan in sort order that finds too few.
   few constant integer := 300;
   is_few boolean;
   is_rare boolean; -- whether matches may be too rare for a scan in sort order
@@ -233,7 +235,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- With words, other numbers of listings than a thousand are read, so only a result of 0 is
+    -- With words, newest_listings reads more than a thousand listings, so only a result of 0 is
     -- used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
@@ -302,5 +304,5 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: words that more than about 3,000 listings have are sought only among '
-  'the first 3,000 of the ranges.';
+  'given ids. among_newest: if over about 3,000 listings have the words, only the first 3,000 of '
+  'the ranges are searched.';

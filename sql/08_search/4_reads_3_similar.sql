@@ -1,5 +1,5 @@
 -- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
--- let go or widened step by step, until there are five. Given filters stay, and so does the type.
+-- dropped or widened step by step, until there are five. The type and the client's filters stay.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'The filters of a step, some of them let go or widened; the five nearest areas follow, nearest '
-  'first.';
+  'Drops or widens the filters whose let_go is this step. areaIds gets the five nearest areas, '
+  'nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -46,7 +46,7 @@ create function private.ranked_listings(
 as $$
 declare
   tests text;
-  unmet text[]; -- for each listing 1 for each filter that it does not meet, else 0
+  unmet text[]; -- per listing, a digit for each filter: 1 if the listing does not meet it, else 0
 begin
   select array_agg(part.name order by part.name) || 'words'::text,
     string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
@@ -104,9 +104,9 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by how much they lack (less for a word if a similar one is there), '
-  'then by areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: '
-  'the similar words that were found.';
+  'The first 30 by step, then by the number of missed filters and words (a similar word is a '
+  'partial miss), then by areas. items: the id, then a digit for each of names: 1 if missed, else '
+  '0. guessed: the similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -121,7 +121,7 @@ declare
   any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
-  asks boolean; -- whether a filter asks for something
+  asks boolean; -- whether a filter names wanted values
   ids uuid[] := '{}';
   step integer;
   steps integer[] := '{}';
@@ -133,7 +133,7 @@ begin
   if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
     (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
     ).filters, null, null, null, null, 1)).ids = '{}' then
-    return; -- no step lets go of what is given
+    return; -- no step drops the client's filters
   end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
@@ -144,7 +144,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- Excluded values do not say what is wanted.
+    -- Exclusions alone do not name wanted values.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -153,8 +153,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- What step 1 adds has none of the words, so its order is final: 30 are enough, besides up to
-        -- 4 that were found before.
+        -- The listings that step 1 adds have none of the words, so their order is final: 30 are
+        -- enough, plus up to 4 that were found before.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -172,6 +172,6 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Step 1 reads the '
-  'first 34, every other the first 200.';
+  'Up to 30 listings besides the fitting ones. Steps: -1 requires every word or a similar one (the '
+  'only step if literal), 0 any of these, 1 no words; later ones call private.wider_filters. Step '
+  '1 reads the first 34 listings, the other steps read the first 200.';

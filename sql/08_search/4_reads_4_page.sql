@@ -57,10 +57,10 @@ begin
     order_of := coalesce(sort, (exact.read).sort, order_of);
     reading := case when (exact.read).filters <> '{}' or exact.words is not null
       then md5(concat_ws(' ', order_of, (exact.read).filters, exact.words)) end;
-    if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
+    if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word since the last page
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- A smaller page also has to show whether 5 listings fit.
+    -- At least 5 are read, because similar listings follow if fewer fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -85,8 +85,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page, those of similar listings as private.similar_listings returns them. If '
-  'fewer than 5 fit, the cursor contains the rest of the list, otherwise the last key.';
+  'The ids of a page; similar listings have digits as in private.ranked_listings. If there are '
+  'any, the cursor contains the rest of the list, otherwise the last key.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -140,7 +140,7 @@ end
 $$;
 comment on function private.search is
   'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones '
-  'follow; similar says from which index on which filters are let go or widened.';
+  'interpreted, unless literal; understood is the result. If fewer than 5 listings fit, similar '
+  'ones follow; similar lists from which index on which filters are dropped or widened.';
 
 grant execute on function private.search to anon, authenticated;

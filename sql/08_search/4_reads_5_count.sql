@@ -9,7 +9,7 @@ as $$
 declare
   plan private.search_plan := private.search_plan(
     strategy, 'newest', filters, words, null, null, null, null);
-  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight millions
+  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight million
   steps constant numeric[] := array(
     select 0 union select trim_scale(step * 10::numeric ^ power)
     from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
@@ -47,7 +47,7 @@ begin
         else 'sum(listings)' end), ', ')
   into columns, names, facets
   from unnest(rules) as rule
-  -- Rents and prices have no scale in common.
+  -- Rents and sale prices have different scales.
   where rule.compared <> 'price' or filters.type is not null
     or count_facets.strategy = 'exchange';
   if columns is null then
@@ -78,10 +78,10 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
-  facet_query record; -- what a facet is counted among
+  facet_query record; -- the query whose listings a facet counts
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the statement has timed out once, and nothing would end it again
+  is_late boolean := false; -- the statement has timed out, and will not a second time
   part record;
   counts jsonb;
 begin
@@ -97,7 +97,7 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    -- no index has amenities beside the other columns
+    -- only the index of the sample has amenities beside the other columns
     group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
@@ -126,8 +126,8 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar: count is 0 and private.search finds others. facets: each is counted without its own '
-  'filter, and null if the time ran out.';
+  'Facade: {count, capped} of the listings that fit a search, without similar ones, exact up to '
+  '1,000. similar: count is 0 and private.search finds similar ones. facets: each is counted '
+  'without its own filter, and is null after a timeout.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -2,7 +2,7 @@ create function private.one_letter_off(typed text) returns text[]
   language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
-  set plan_cache_mode = force_custom_plan -- an index needs to know the patterns
+  set plan_cache_mode = force_custom_plan -- an index is used only if the planner knows the patterns
   set enable_seqscan = off
 as $$
 begin
@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'The beginnings of names and words of listings that differ from what is typed by one letter.';
+  'The beginnings of names and of listings'' words that differ from the typed text by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -47,7 +47,7 @@ declare
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms of what is typed before it
+  allowed text[] := '{}'; -- the terms that are read from before
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -99,8 +99,8 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'Suggestions with a name that begins in one of these forms, and that fit what was read before '
-  'it; otherwise the whole text with such a name.';
+  'Suggestions with a name that begins with one of the forms, and that fit the text before it; '
+  'otherwise that text followed by such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -119,14 +119,14 @@ begin
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
   end if;
-  if cardinality(parts) > 12 then -- each of these readings costs as much as that of a search
+  if cardinality(parts) > 12 then -- each reading costs as much as in a search
     parts := '{}';
   end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- search_text keeps ال before fewer than two letters. Here it is removed as well, because the
-      -- name is unfinished.
+      -- search_text keeps ال before a single letter or the end. Here it is removed, because the name
+      -- is unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -163,7 +163,7 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that '
-  'five accounts have written. If nothing begins like it, one letter may be wrong.';
+  'Facade: {items} that complete the typed text: places, kinds, phrases of these, and words that '
+  'five accounts have written. If nothing begins with the text, one letter may be wrong.';
 
 grant execute on function private.suggest to anon, authenticated;

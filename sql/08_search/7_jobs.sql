@@ -46,7 +46,7 @@ create function private.recount_search_words() returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The job may be counting; it holds the rows that are deleted here.
+  -- Waits for a run of the job, which has locked rows that are deleted here.
   perform pg_advisory_xact_lock(hashtextextended('count_search_words', 0));
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
@@ -77,7 +77,7 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Rebuilds search documents, cards and records after a load without triggers or a change of what '
-  'they write. Only the database owner can call it.';
+  'Rebuilds search documents, cards and records after a load without triggers, or when the '
+  'functions that make them have changed. Only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;

@@ -73,6 +73,6 @@ begin
 end
 $$;
 comment on function private.count_suggestions is
-  'Job: makes private.suggestions anew every five minutes, so that no request counts listings.';
+  'Job: rebuilds private.suggestions every five minutes, so that no request counts listings.';
 
 grant execute on function private.count_suggestions to backend;
