@@ -24,8 +24,8 @@ create table private.area_price_history (
   primary key (area_id, type, kind, month)
 );
 comment on table private.area_price_history is
-  'The results of private.area_figures on the last day of each month, or for this month so far. '
-  'Never purged: it has a row for each month, area, type and kind.';
+  'The results of private.area_figures, from the last run of private.keep_area_prices in each '
+  'month. Never purged: it has a row for each month, area, type and kind.';
 create index area_price_history_month_idx on private.area_price_history (month);
 
 alter table private.area_price_history enable row level security;

@@ -1,4 +1,4 @@
--- Only the shown location is used, because boxes and clusters by the true one would reveal it.
+-- Only shown locations are used, because boxes and clusters of true locations would reveal them.
 
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql stable set search_path = ''
@@ -46,7 +46,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. The maximum of a box is excluded, so bbox ends a step further.
+  -- begins at 180° W and 90° S. A box excludes its maximum, so bbox ends 0.000001 degrees further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -93,7 +93,7 @@ end
 $$;
 comment on function private.map_clusters is
   'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'lowest prices are null then.';
+  'the lowest prices are then null.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -121,7 +121,7 @@ begin
     from (
       select found.property_id, found.lat, found.lng, found.type, found.kind, found.published_at,
         count(*) over (partition by found.lat, found.lng) as count,
-        -- A price of 0 is null among the documents.
+        -- search_documents stores a price of 0 as null.
         coalesce(found.price, (
           select properties.price from public.properties where properties.id = found.property_id
         )) as price
@@ -156,8 +156,9 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
-  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
+  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait; below zoom '
+  '15 as clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in '
+  'private.search.';
 
 create function private.area_figures(filters private.search_filters, by_kind boolean)
   returns table (
@@ -194,8 +195,8 @@ begin
 end
 $$;
 comment on function private.area_figures is
-  'Listings and medians by area and type, and by kind if it is asked for; no median for fewer than '
-  '5 prices or 3 accounts.';
+  'The number of listings and the medians for each area, type and, with by_kind, kind; no median '
+  'for fewer than 5 prices or 3 accounts.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql stable set search_path = ''
@@ -282,7 +283,8 @@ begin
 end
 $$;
 comment on function private.list_area_price_history is
-  'Facade: what listings of a type and kind in an area cost, by month, newest first.';
+  'Facade: number and median prices of listings of a type and kind in an area, by month, newest '
+  'first.';
 
 grant execute on function private.list_map_listings, private.list_map_areas,
   private.list_area_price_history to anon, authenticated;

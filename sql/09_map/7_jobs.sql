@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
+  'Job: recomputes private.area_prices if it is older than age, so that readers need not do so.';
 
 create function private.keep_area_prices() returns bigint
   language plpgsql security definer set search_path = ''

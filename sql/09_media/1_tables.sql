@@ -45,14 +45,14 @@ create table public.media (
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
-  'The identity that uses it or, before it is used, the one that uploaded it.';
+  'The identity that uses the picture or, before it is used, that uploaded it.';
 comment on column public.media.bucket is
   'Where its file is: suspended while an administrator has suspended its listing or owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
 comment on column public.media.sha256 is
-  'The hash of the file as it was sent, by which a repeated upload is recognised.';
+  'The hash of the file as it was sent; a repeated upload is recognised by it.';
 comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
@@ -80,7 +80,7 @@ create table private.uploads (
 comment on table private.uploads is
   'Uploads that have begun. Cleaned by private.files_to_remove.';
 comment on column private.uploads.id is
-  'Files are named by this id, with their number in place of its last two digits.';
+  'The name of a file is this id with the last two digits replaced by the number of the file.';
 comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
 comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
@@ -164,7 +164,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files over an hour old the current scan was the first to find without a row.';
+  'How many new stray files (over an hour old and without a row) the current scan has found.';
 comment on column private.media_scans.last_files_without_row is
   'The result of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is

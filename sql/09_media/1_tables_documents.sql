@@ -26,9 +26,9 @@ comment on table public.documents is
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'Whether it is an encrypted PDF. It opens without a password if only its owner has one.';
+  'Whether it is an encrypted PDF. One with only an owner password opens without a password.';
 comment on column public.documents.kept_until is
-  '180 days from the upload or the closing of the identity, or 90 from a decision.';
+  '180 days after the upload or the closing of the identity, or 90 days after a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);

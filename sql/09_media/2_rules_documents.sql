@@ -32,11 +32,11 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'The limit and number of the documents of the identity, or of its account if that has less room.';
+  'The limit and number of documents of the identity or its account, whichever has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
-  security definer -- changes documents, also for jobs and triggers; its callers chose them
+  security definer -- changes documents, also for jobs and triggers; its callers check the ids
   set search_path = ''
 as $$
 begin

@@ -29,7 +29,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
 $$;
 comment on function private.lock_unused_pictures is
-  'Makes uploads to several sessions of an account wait for each other.';
+  'Serialises uploads to different sessions of an account.';
 
 create function private.upload_room(
   account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
@@ -62,8 +62,8 @@ begin
 end
 $$;
 comment on function private.upload_room is
-  'The limit that is reached first. session_pictures are the unused ones of the session; null for '
-  'an avatar, which belongs to none.';
+  'The limit that is reached first. session_pictures: the number of unused pictures of the '
+  'session; null for an avatar, which has no session.';
 
 create function private.refuse_upload(error text, allowed integer, used integer) returns void
   language sql set search_path = ''

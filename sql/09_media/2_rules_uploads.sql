@@ -7,7 +7,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
-  perform private.require_open(); -- an upload that began before maintenance is not counted again
+  perform private.require_open(); -- only the beginning calls count_action, which checks for maintenance
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id
@@ -55,7 +55,7 @@ end
 $$;
 comment on function private.lock_upload_session is
   'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
-  'lengthens its life. 422 for one that is gone.';
+  'extends it. 422 if it has ended or expired.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -104,7 +104,7 @@ begin
 end
 $$;
 comment on function private.is_same_picture is
-  'Whether two uploads of one account have the same content, or neither is given.';
+  'Whether two uploads of one account have the same content, or both ids are null.';
 
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
@@ -128,4 +128,4 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'The pictures that were uploaded earlier for the same use, among which repeats are recognised.';
+  'Pictures that were uploaded earlier for the same use; a repeated upload is recognised by them.';

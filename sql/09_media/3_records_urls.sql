@@ -27,7 +27,7 @@ begin
 end
 $$;
 comment on function private.home_bucket is
-  'The bucket of the URL of a picture that a listing, person or page uses, wherever its file is now.';
+  'The bucket in the URL of a listing''s, person''s or page''s picture, wherever its file is now.';
 
 create function private.set_files_url(url text) returns void
   language plpgsql

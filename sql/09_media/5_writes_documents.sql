@@ -26,8 +26,8 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns how to name its files, the limit and number of documents, and '
-  'their hashes.';
+  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
+  'of documents, and their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql security definer set search_path = ''
@@ -55,7 +55,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may already be stored, by an upload whose answer was lost or a concurrent one.
+    -- The document may already be stored, by a concurrent upload or one whose answer was lost.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Attaches the documents that this upload has stored to the company or office. Repeated ones '
+  'Api: Attaches to the company or office the documents that this upload has stored. Repeated ones '
   'are recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 

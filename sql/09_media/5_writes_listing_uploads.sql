@@ -48,8 +48,8 @@ $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
   'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload '
-  'session that is gone.';
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 if the upload '
+  'session has ended.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -62,8 +62,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- The pictures of a moderated listing keep their positions; the order that awaits approval has
-  -- the new one.
+  -- The pictures of a moderated listing keep their positions; the new order is in pending_changes
+  -- and awaits approval.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(
@@ -133,9 +133,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
-  'and, if a position was requested for a stored file, by that too; those for which there is no '
-  'room get quota_exceeded or uploads_full.';
+  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by hash '
+  'and, if a position was requested for a stored file, also by position; pictures for which there '
+  'is no room get quota_exceeded or uploads_full.';
 
 create function private.make_room(media_ids uuid[], requested integer) returns integer
   language plpgsql set search_path = ''
@@ -155,6 +155,7 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'The requested position, from which others move on by one; the end if none was requested.';
+  'Moves pictures on by one so that the requested position is free; returns it, or the end if none '
+  'was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;

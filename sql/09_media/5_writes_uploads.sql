@@ -52,10 +52,10 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
-  'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
-  'transaction, because a refused upload costs as much as another. 402 quota_exceeded, 409 '
-  'uploads_full, 422 for an upload session that is gone.';
+  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
+  'of pictures, and the existing pictures, because repeating one needs no room. The facade counts '
+  'the call in an earlier transaction, because a refused upload costs as much as an accepted one. '
+  '402 quota_exceeded, 409 uploads_full, 422 if the upload session has ended.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''

@@ -23,7 +23,7 @@ create function private.on_property_moved() returns trigger
 as $$
 begin
   update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
-  -- The former owner may have been suspended a moment ago, so the files may not be back yet.
+  -- If the former owner was suspended, the files may still be in the bucket suspended.
   insert into private.file_moves (property_id)
   select new.id where exists (
     select from public.media where media.property_id = new.id and media.bucket = 'suspended'
@@ -31,7 +31,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_property_moved is 'Takes the pictures along to the new owner.';
+comment on function private.on_property_moved is
+  'Gives the pictures of a listing to its new owner.';
 create trigger properties_take_their_pictures_along
   after update of owner_identity_id on public.properties
   for each row when (new.owner_identity_id <> old.owner_identity_id)
@@ -89,7 +90,7 @@ end
 $$;
 comment on function private.on_pictures_of_listings is
   'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
-  'listed one to be compared with others.';
+  'listed one for the search for duplicates.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

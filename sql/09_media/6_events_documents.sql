@@ -2,7 +2,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner took a change back, no admin has decided.
+  -- If the owner withdrew a change, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;

@@ -1,5 +1,5 @@
--- The files of whatever an administrator suspends move to a private bucket, and back. This is only
--- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+-- While a listing, identity or account is suspended, its files are in a private bucket. The moves are
+-- only queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger
   language plpgsql security definer set search_path = ''
@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function private.queue_account_files is
-  'Queues the pictures of an account that was suspended, banned or let in again.';
+  'Queues the pictures of an account that was suspended, banned or reinstated.';
 create trigger accounts_move_their_files
   after update of status on public.accounts
   for each row when (

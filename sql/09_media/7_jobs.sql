@@ -1,6 +1,6 @@
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after all other due ones.
+-- files are found again if the job crashes. A failed deletion is retried after the others.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -122,8 +122,8 @@ as $$
   )
 $$;
 comment on function private.discard_unused_pictures is
-  'Discards what was uploaded and never used: pictures of sessions whose time is over, and avatars '
-  'that were not chosen within a day.';
+  'Discards pictures that were never used: those of expired sessions, and avatars that were not '
+  'chosen within a day.';
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -180,8 +180,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns a batch of names of unused files, by bucket. attempted is what the previous call '
-  'returned, after Storage was asked to remove those files.';
+  'Job: returns a batch of names of unused files, by bucket. attempted is the batch of the '
+  'previous call, after Storage was asked to remove its files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql security definer set search_path = ''
@@ -206,7 +206,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First the rows follow files that were moved by a job that ended before it wrote this down.
+    -- First updates the rows of files that a job moved without recording it, because it crashed.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -259,7 +259,8 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files with the rows. Returns how many differ; any raises an alarm.';
+  'Job: compares the next files with their rows. Returns the number of differences, which raise an '
+  'alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql security definer set search_path = ''

@@ -1,6 +1,6 @@
 -- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: wherever the file is after a crash
--- or two concurrent runs, the row says so, and a file in the wrong bucket is moved again.
+-- passes the same list to its next call. A row follows its file: after a crash or two concurrent
+-- runs the row is set to the file's bucket, and a file in the wrong bucket is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket to which the file of a picture of a listing, person or page belongs.';
+  'The bucket where the file of a listing''s, person''s or page''s picture belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -64,7 +64,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- The file may have been moved late, when it belonged elsewhere already.
+  -- By the time a file was moved, it may have belonged elsewhere.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -76,8 +76,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Stores in the rows of these pictures in which bucket their files are, and queues them again '
-  'where that is the wrong one.';
+  'Sets the bucket of these pictures to where their files are, and queues those in the wrong '
+  'bucket again.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -94,7 +94,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- None of them was moved, so others come first.
+    -- None of these files was moved, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -124,8 +124,8 @@ begin
 end
 $$;
 comment on function private.files_to_move is
-  'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
-  'previous call returned, after Storage was asked to move those files. A move that fails for a '
-  'day is given up.';
+  'Job: returns a batch of pictures whose files belong in another bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to move its files. A move that fails for a '
+  'day raises an alarm and is given up.';
 
 grant execute on function private.files_to_move to backend;

@@ -10,12 +10,13 @@ create table public.conversations (
 comment on table public.conversations is
   'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'The ids of both identities in order and of the listing, if any, so that each pair has one chat.';
+  'Both identities'' ids in order, then the listing''s, if any; unique, so that a pair has one '
+  'chat.';
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
 comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
 comment on column public.conversations.opened_by is
-  'The account that opened it, whose limit counts it until it is answered.';
+  'The account that opened it; counted against its limit until the other side answers.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -37,11 +38,11 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which this side is shown that the other has read; it is not updated while a side '
+  'The seq up to which the other side has read, as shown to this side; not updated while a side '
   'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, without those from before they were counted.';
+  'The number of messages written by this side, without messages older than this column.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
@@ -51,7 +52,7 @@ comment on column public.participants.unlisted is
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: by a message, also one that was hidden or shown again, by reading, '
+  'When this side last changed: by a message or by hiding one or showing it again, by reading, '
   'muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
@@ -105,7 +106,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 
 create function private.my_conversations() returns setof uuid
   language plpgsql stable
-  security definer -- policies call this, so they must not bind it in turn
+  security definer -- policies call this, so no policy may apply to it
   set search_path = ''
 as $$
 begin
@@ -140,8 +141,8 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- These rely on the policy of participants, which shows only one's own side. Functions read one
--- conversation at a time, for which a look-up costs less than collecting all of one's own.
+-- These rely on the policy of participants, which shows only the caller's own side. Functions read
+-- one conversation at a time, so a look-up costs less than collecting all of the caller's.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants where participants.conversation_id = conversations.id

@@ -45,7 +45,7 @@ end
 $$;
 comment on function private.live_topic_name is
   'The conversation''s id and a hash of three random keys, so that the name changes when a key '
-  'does. account_keys are in the order of the ids of the accounts.';
+  'changes. account_keys are sorted by the ids of their accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql stable
@@ -84,7 +84,7 @@ $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- reads the names of channels and participants, which the caller may not
+  security definer -- reads names of channels and participants, which the caller may not read
   set search_path = ''
 as $$
 declare

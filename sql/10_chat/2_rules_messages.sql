@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function private.message_location is
-  'The latitude and longitude of a location with at most six decimals; null if it is none.';
+  'The latitude and longitude of a location with at most six decimals; null if body is none.';
 
 create function private.message_problem(type text, clean text) returns text
   language plpgsql immutable set search_path = ''
@@ -71,7 +71,7 @@ end
 $$;
 
 -- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only after the commit is visible, so a reader who reacts to the event waits for it.
+-- is released only after the commit is visible, so a reader who reacts to the event waits for that.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql set search_path = ''

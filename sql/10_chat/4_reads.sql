@@ -114,9 +114,9 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in those not archived, changedAt is the last '
-  'change of any, realtimeTopic the account''s channel. To find out whether anything was missed, a '
-  'page of one is enough.';
+  'others. unreadTotal counts the unread messages in conversations that are not archived, '
+  'changedAt is the last change of any conversation, realtimeTopic the account''s channel. A page '
+  'of one shows whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
@@ -198,9 +198,9 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, those before a seq or those after one; or those '
-  'written, hidden or shown again since a time, in that order, as far as changedAt says. hasMore '
-  'says whether there are more in that direction. Messages that an event has announced are '
+  'Api: Messages in the order of seq: the newest, or those before or after a seq; or, in the order '
+  'of their changes, messages written, hidden or shown again since a time, up to changedAt. '
+  'hasMore: whether there are more in that direction. Messages that an event has announced are '
   'included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)

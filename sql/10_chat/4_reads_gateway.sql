@@ -117,7 +117,8 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only seq '
+  'differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql stable
@@ -176,8 +177,8 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations that changed within the given seconds and since openedAt. The gateway skips those '
-  'that it has already sent.';
+  'Conversations that changed within the given seconds and since openedAt. The gateway skips '
+  'updates that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql stable
@@ -194,7 +195,7 @@ end
 $$;
 comment on function private.current_topics is
   'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
-  'no others.';
+  'only these.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;

@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'The identity''s account; null unless it is public or in a conversation with the caller.';
+  'The identity''s account; null unless the identity is public or has a chat with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''

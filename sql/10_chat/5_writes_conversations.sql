@@ -44,7 +44,7 @@ declare
   side public.participants;
   moment constant timestamptz := clock_timestamp();
 begin
-  -- The conversation is locked before its sides, as it is for writing a message.
+  -- The conversation is locked before its sides, as when a message is written.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = list_conversation_for.conversation_id
@@ -60,7 +60,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Lists a conversation, which the other side opened, for the side that asks for it.';
+  'Adds a conversation that the other side opened to the list of this identity.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -87,8 +87,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, so that its deletion, which reads the conversations more than
-  -- once, does not find another one the second time.
+  -- The other account is locked too, because its deletion reads the conversations more than once
+  -- and must find the same ones each time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -151,13 +151,13 @@ begin
 end
 $$;
 comment on function private.create_conversation is
-  'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message, once under its clientMessageId; returns {created, conversation}. A pair has one '
+  'Api: Opens a conversation with the owner of a listing, or with an identity, and can write a '
+  'message, stored once per clientMessageId; returns {created, conversation}. A pair has one '
   'conversation per listing. '
   '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
-  'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
-  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one while 60 '
-  'of the last day (5 without a proven phone or email) are not answered.';
+  'listing that has ended or allows no chat, awaiting_answer as in api.send_message; 422 for '
+  'oneself, message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one '
+  'while 60 opened in the last day (5 without a proven phone or email) are unanswered.';
 
 grant execute on function private.create_conversation to authenticated;

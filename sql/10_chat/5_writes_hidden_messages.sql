@@ -6,7 +6,7 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For acts of admins only. All other code names the conversation too, so that messages can be '
+  'For acts of admins only. All other code also filters by conversation, so that messages can be '
   'partitioned by it.';
 
 create function private.set_message_hidden(message public.messages, hidden boolean)
@@ -45,8 +45,8 @@ end
 $$;
 comment on function private.set_message_hidden is
   'Hides a message or shows it again, which changes the conversation for both sides, and the '
-  'unread count of a side that has not read it. Returns false if it is so already, or was hidden '
-  'too long ago.';
+  'unread count of a side that has not read it. Returns false if nothing changes or it was '
+  'hidden over 180 days ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql

@@ -11,7 +11,7 @@ create type private.message_ends as (
 comment on type private.message_ends is
   'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
   'before it, whether the conversation stays archived for the reader, why the sender may not write '
-  '(refusal), and the sender''s name with the title of the listing that it is about (heading).';
+  '(refusal), and the sender''s name with the title of the conversation''s listing (heading).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -73,7 +73,7 @@ begin atomic
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
   cross join lateral (
-    -- A message that was written before messages were counted is an answer too.
+    -- Not participants.written, which does not count messages older than that column.
     select exists (
       select from public.messages
       where messages.conversation_id = participants.conversation_id
@@ -129,7 +129,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except any already stored or not allowed.';
+  'Stores messages of different conversations, except repeated ones and those not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -147,7 +147,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal or, if the message is allowed by now, 40001, so that the call is repeated.';
+  'Raises the refusal or, if the message is no longer refused, 40001, so that the call is retried.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -160,7 +160,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- This lock makes the writers of a conversation wait for each other.
+  -- This lock serialises the writers of a conversation.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -270,9 +270,9 @@ end
 $$;
 comment on function api.send_message is
   'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
-  'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
-  'mediaId, which no other message has (the facade copies it then); for a location "lat,lng"; for '
-  'a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
+  'one. Body: a text of at most 4,000 characters; for an image an optional caption, with '
+  'a mediaId that no other message uses (the facade copies a used one); for a location "lat,lng"; '
+  'for a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
   'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
   'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
   'message_too_long, idempotency_mismatch.';

@@ -1,5 +1,5 @@
--- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent ones. api.send_message sends those that must wait for a lock, are refused or repeated.
+-- Storing many texts costs little more than one, so functions/_shared/chat/store-message.ts collects
+-- concurrent texts. Any that must wait for a lock, is refused or repeated goes to api.send_message.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -15,7 +15,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that two calls of this function do not deadlock.
+      -- Sorted, so that concurrent calls of this function do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -43,8 +43,7 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- During maintenance api.send_message sends each text by itself, because it lets administrators
-  -- write.
+  -- During maintenance every text is left to api.send_message, which lets administrators write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.

@@ -47,9 +47,9 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, also across '
-  'a block, and returns it. It is not archived if the other side has written after up_to_seq, the '
-  'newest message that the caller has seen. 404 conversation_not_found.';
+  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, even if one '
+  'has blocked the other, and returns it. It is not archived if the other side has written after '
+  'up_to_seq, the newest message that the caller has seen. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql

@@ -27,7 +27,7 @@ create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
   language plpgsql
-  security definer -- tells either side
+  security definer -- broadcasts to either side
   set search_path = ''
 as $$
 begin
@@ -43,7 +43,7 @@ $$;
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
   language plpgsql
-  security definer -- tells either side
+  security definer -- broadcasts to either side
   set search_path = ''
 as $$
 begin

@@ -11,7 +11,7 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
-    -- A listing that was moved to another identity of its owner leaves its conversations behind.
+    -- If a listing has moved to another identity of its owner, its conversations have not.
     and exists (
       select from public.participants
       where participants.conversation_id = conversations.id

@@ -29,8 +29,8 @@ begin
   -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
   -- The account is locked before the session, because a transaction that ends all sessions of the
-  -- account may have locked the account and then selects the sessions. If it has locked this
-  -- session, that transaction deletes it, and this one skips it.
+  -- account may hold the account and then lock its sessions. If it has locked this session, it
+  -- deletes the session, and the statement below skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -43,7 +43,7 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not join any channel, so none is '
+  'Ends a session whose tokens were never given out. It could not join a channel, so no channel is '
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
@@ -99,7 +99,7 @@ end
 $$;
 comment on function private.on_blocked is
   'Renames the live channels shared with a blocked account, and sends the blocker the new name '
-  'of the one with the newest message.';
+  'for the conversation with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
