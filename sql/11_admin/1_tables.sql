@@ -5,7 +5,7 @@ create table public.admins (
 );
 comment on table public.admins is
   'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'Always admin, which may use everything under /admin.';
+comment on column public.admins.role is 'Always admin: this role may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;

@@ -1,4 +1,4 @@
--- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql does it).
+-- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql carries it out).
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -42,9 +42,9 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
-  'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with an explanation and not stored. Never purged: it is the record of what was done.';
+  'Adding a row carries out the act: choose act, fill in the columns in admin_act_kinds.needs, and '
+  'leave id, state, result, account_id, created_at and done_at empty. An impossible act is '
+  'refused with an explanation and not stored. Never purged: it is the record of all acts.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
   'Your own phone, email or id; required if more than one administrator could have acted.';
@@ -58,7 +58,7 @@ comment on column public.admin_acts.value is
 comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
-  'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+  'The version in admin_listings_to_review or admin_identities_to_verify; refused if outdated.';
 comment on column public.admin_acts.everywhere is
   'For a message with a picture: hides all messages of its sender with the same picture.';
 comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';

@@ -14,17 +14,18 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
+  'An append-only list of acts and edits by hand. Never purged: it is the record of all acts.';
 comment on column public.audit.at is
   'The time of the entry, usually taken after the changed rows were locked, so that the newest '
   'entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
-comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
+comment on column public.audit.actor_name is
+  'The admin''s name at that time; kept after a deletion.';
 comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
-comment on column public.audit.action is 'What was done, for example account.status.';
+comment on column public.audit.action is 'The kind of act, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is

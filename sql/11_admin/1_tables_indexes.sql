@@ -21,8 +21,8 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- These are for figures by day. Messages are stored in the order of their times, so that a few pages of
--- an index find those of the last days.
+-- These are for figures by day. Messages are stored in order of time, so a BRIN index of a few pages
+-- finds the messages of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
 create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;

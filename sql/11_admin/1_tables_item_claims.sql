@@ -4,7 +4,7 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'Which administrator looks at an item of the queue, for 15 minutes; it is only a hint and locks '
+  'The administrators who look at items of the queue, for 15 minutes each; hints, which lock '
   'nothing. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
   'The id of the listing, identity, report, pair or payout.';

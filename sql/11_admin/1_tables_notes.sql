@@ -10,7 +10,7 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'What administrators note for each other about a person, a listing or a case. A note is deleted '
+  'Notes of administrators for each other about a person, a listing or a case. A note is deleted '
   'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
   'Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';

@@ -17,9 +17,9 @@ comment on column private.passkeys.rp_id is
   'The host of the page that registered it; it works on no other host.';
 comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
-  'How often it had signed at its last use; always 0 if it does not count, like synced ones.';
+  'Its signature counter at the last use; always 0 if it has none, like synced passkeys.';
 comment on column private.passkeys.transports is
-  'The transports that the browser named, returned to it unchanged; null leaves the choice to it.';
+  'The transports that the browser named, sent back unchanged; null lets the browser choose.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -34,8 +34,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'The challenges of sessions. A passkey signs one, once and within five minutes, to be added or '
-  'to prove something. Cleaned by private.on_session_ended.';
+  'One challenge per session for adding a passkey and one for a proof; valid once, for five '
+  'minutes. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;

@@ -24,18 +24,18 @@ create table public.reports (
     part is null or part = 'picture' and target_type = 'message')
 );
 comment on table public.reports is
-  'Reports, with a copy of what was reported, which private.empty_reports removes. Deleted with '
+  'Reports, with a copy of the reported content, which private.empty_reports removes. Deleted with '
   'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'What was reported, as private.reported_content saw it then. Its pictures stay until it is '
-  'emptied, a message''s only until the report is upheld.';
+  'A copy of the reported content (private.reported_content). Its pictures stay until the copy is '
+  'removed, a message''s picture only until the report is upheld.';
 comment on column public.reports.content_hash is
-  'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
-  'refused.';
+  'The hash of stored_content. It is never removed, so that a new report of unchanged content can '
+  'be refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
-comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
+comment on column public.reports.note is 'The reporter''s remark; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
 create unique index reports_open_once_key on public.reports (account_id, target_type, target_id)
   where status = 'open';

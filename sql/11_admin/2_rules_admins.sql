@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account id. Raises 403 admin_only and what require_account raises.';
+  'The calling admin''s account id. Raises 403 admin_only or an error of require_account.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql stable
@@ -50,7 +50,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
+  'Serialises removals: if two admins remove each other, the second call waits and is refused, '
+  'because no admin would be left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -64,8 +65,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Calls lock_admins for the account of an admin, before its state changes; the order of locks is '
-  'in 03_accounts/2_rules_locks.sql.';
+  'Calls lock_admins if the account is an admin''s, before its state changes; the order of locks '
+  'is in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql stable

@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.name_admins is
-  'Fills in said_id, the current names of the admins, and the licence that was decided about.';
+  'Fills in said_id, the current names of the admins, and the licence number of the decision.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -59,7 +59,8 @@ as $$
 declare
   act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
-  -- What administrators do is done by functions of postgres, which no policy binds.
+  -- Functions that act for administrators run as postgres, which bypasses policies, so the caller is
+  -- checked here.
   if private.account_id() is not null and not private.is_admin() then
     perform private.refuse(403, 'admin_only');
   end if;
@@ -86,7 +87,7 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- Skips changes that people make to their own data and, except in accounts, those by triggers.
+  -- Skips people's changes of their own data and, except in accounts, changes by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then

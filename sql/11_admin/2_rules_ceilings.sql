@@ -1,5 +1,5 @@
--- The rates admin_… are ceilings for what one administrator does by API calls within a day, counted
--- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
+-- The rates admin_… are ceilings for the API calls of one administrator within a day, counted in the
+-- audit trail. Beyond a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql immutable set search_path = ''
@@ -67,7 +67,7 @@ begin
 end
 $$;
 comment on function private.check_ceiling is
-  'Raises 403 proof_required past a ceiling without a newer proof, and an alarm at each ceiling, '
+  'Raises 403 proof_required beyond a ceiling without a newer proof, and an alarm at each ceiling, '
   'so that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings

@@ -58,7 +58,7 @@ as $$
   )
 $$;
 comment on function private.identity_moderation is
-  'Returns the possible decisions: approve or reject, also of changes, suspend or restore.';
+  'The possible decisions: approve or reject (the identity or its changes), suspend or restore.';
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
@@ -72,7 +72,7 @@ create function private.review_version(property public.properties) returns integ
   language sql immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
-  'Grows with every change of what an admin sees of the listing, including pictures.';
+  'Grows with every change that an admin can see in the listing or its pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql immutable

@@ -17,7 +17,7 @@ create function private.row_version(shown jsonb) returns integer
   -- Seven digits of a hash are a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
 comment on function private.row_version is
-  'A number that changes with what an administrator was shown of a row.';
+  'A hash of the content of a row that an administrator is shown.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
@@ -32,8 +32,8 @@ as $$
   where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page, its pending changes and the documents of a company or office, by which an '
-  'admin decides.';
+  'Changes with the page, the pending changes or the documents of a company or office: an admin '
+  'decides by these.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''

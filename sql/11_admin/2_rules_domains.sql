@@ -1,4 +1,4 @@
--- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
+-- Emails are stored with an ASCII domain, as the edge functions write them and Auth requires.
 
 create function private.ascii_label(label text) returns text
   language plpgsql immutable set search_path = ''
@@ -74,4 +74,4 @@ as $$
   group by plain
 $$;
 comment on function private.ascii_email is
-  'An email in NFKC as it is stored: in lower case, with its domain in ASCII.';
+  'The stored form of an email that is in NFKC: lower case, with an ASCII domain.';

@@ -1,7 +1,7 @@
 -- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
--- write off, change a plan or setting, export people's data, and add or remove a passkey. One with a
--- passkey can prove by nothing else, because it does not work on a copied page. Only the facade
--- passes on the hash of X-Proof, so these calls fail in the Data API.
+-- write off, change a plan or setting, export people's data, and add or remove a passkey. Once
+-- an administrator has a passkey, no other proof counts: only a passkey resists a copied page. Only
+-- the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -38,8 +38,8 @@ begin
 end
 $$;
 comment on function private.proof_refusal is
-  'Why the given proof is not enough; null if it is. of_passkeys: the first passkey is added with a '
-  'password or code even where one is required.';
+  'Why the given proof does not suffice, or null. of_passkeys: to add or remove a passkey; the '
+  'first is added with a password or code even if the setting requires passkeys.';
 
 create function private.require_admin_proof(
   newer_than timestamptz default '-infinity', of_passkeys boolean default false

@@ -65,9 +65,9 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller owns or cannot see. A person whom the caller has talked to, and a '
-  'listing that the caller asked or talked about, can be reported even when gone. Returns the '
-  'identity that it belongs to, and the conversation of a message.';
+  'Refuses a target that the caller owns or cannot see. A person whom the caller has talked to, '
+  'and a listing that the caller asked or talked about, can be reported even when gone. Returns '
+  'the target''s identity, and the conversation of a message.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''
@@ -139,7 +139,7 @@ begin
 end
 $$;
 comment on function private.reported_content is
-  'What the report is about, as it stands now, with the ids of its pictures; null if it is gone.';
+  'The current content of the report''s target, with the ids of its pictures; null if it is gone.';
 
 create function private.shown_content(content jsonb) returns jsonb
   language plpgsql stable
@@ -158,7 +158,7 @@ begin
 end
 $$;
 comment on function private.shown_content is
-  'Names the pictures of reported content by their URLs, suspended ones by the path for admins.';
+  'Replaces the ids of pictures with their URLs, or the path for admins if they are suspended.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''

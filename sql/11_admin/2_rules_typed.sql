@@ -16,7 +16,7 @@ $$;
 
 create function private.phone_forms(phone text) returns text
   language sql immutable
-  strict -- an account without a phone has no forms of one
+  strict -- null for an account without a phone
   set search_path = ''
 as $$
   select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
@@ -96,7 +96,8 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
+  'Reads day/month/year or year/month/day with an optional time, in Kuwait unless it has an '
+  'offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql stable

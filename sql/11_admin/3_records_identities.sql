@@ -7,7 +7,7 @@ as $$
   from public.organisations where organisations.identity_id = identity.id
 $$;
 comment on function private.licence_sought is
-  'The licence that it has sent to be verified, else the one that it has.';
+  'The licence number in its pending changes, else its current one.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.earlier_decisions is
-  'What was decided about companies and offices of the same account or with the same licence.';
+  'Audit entries about companies and offices of the same account or with the same licence.';
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql stable

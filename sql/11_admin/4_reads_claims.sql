@@ -47,5 +47,5 @@ as $$
   )) as entry
 $$;
 comment on function private.last_decision is
-  'The newest entry of the audit trail that decides about the item or, if it is a report, about '
-  'another of the same target.';
+  'The newest decision in the audit trail about the item or, for a report, about another report of '
+  'the same target.';

@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function private.get_user_history is
-  'Api: For admins: what get_user has, with the newest 50 each of the account''s listings, of reports '
-  'by it and about it, of its invoices with their payments, of entries of the audit trail and of '
-  'notes. 403 admin_only, 404 user_not_found.';
+  'Api: For admins: user, identities, sessions and listings of get_user, and the newest 50 each of '
+  'the account''s listings, reports by it, reports about it, its invoices with their payments, '
+  'entries of the audit trail and notes. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.get_user_history to authenticated;

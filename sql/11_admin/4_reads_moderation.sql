@@ -269,8 +269,8 @@ begin
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions and usual reasons, by time or a shown value. A '
-  'filter or sort that only some kinds have leaves out the others; account_id is the owner or '
-  'reporter. 403 admin_only.';
+  'Api: For admins: the queue with possible decisions and usual reasons, sorted by time or a '
+  'value. A filter or sort that only some kinds have leaves out the others; account_id is the '
+  'owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;

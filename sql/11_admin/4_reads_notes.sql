@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function private.list_notes is
-  'Api: For admins: what was noted about a target or an account, newest or oldest first. 403 '
+  'Api: For admins: the notes about a target or an account, newest or oldest first. 403 '
   'admin_only.';
 
 grant execute on function private.list_notes to authenticated;

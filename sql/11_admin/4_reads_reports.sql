@@ -36,6 +36,6 @@ begin
 end
 $$;
 comment on function private.list_my_reports is
-  'Api: What the calling account has reported, newest first, and whether it is decided.';
+  'Api: The calling account''s reports, newest first, and whether each is decided.';
 
 grant execute on function private.list_my_reports to authenticated;

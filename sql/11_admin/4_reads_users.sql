@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
+  'Returns at most 2001 ids, because users_source uses only shorter lists of ids.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql stable

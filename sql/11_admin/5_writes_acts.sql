@@ -1,5 +1,5 @@
 -- A row of admin_acts is carried out by the functions that the routes call, or refused with an
--- explanation. No admin is signed in, so the audit trail gets the row's id and the admin it names.
+-- explanation. No admin is signed in, so the audit trail gets the row's id and the admin in "by".
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -103,8 +103,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be that of the view; without '
-  'documents it may be left out.';
+  'To verify or reject an identity with documents, version must be the one shown in '
+  'admin_identities_to_verify; without documents it is optional.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -188,7 +188,7 @@ begin
       return private.do_act(act, kind, target_id);
     exception
       when deadlock_detected or serialization_failure then
-        -- Rolling this block back releases its locks. The facade repeats requests in the same way.
+        -- Rolling this block back releases its locks. The facade retries requests in the same way.
         tries := tries + 1;
         if tries = 5 then
           raise;

@@ -24,8 +24,8 @@ end
 $$;
 comment on function private.claim_moderation is
   'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
-  'Returns who has, what was last decided about it, and the item as it stands. 403 admin_only, 404 '
-  'not_found.';
+  'Returns the holder of the claim, the last decision about the item, and its current record. 403 '
+  'admin_only, 404 not_found.';
 
 create function private.release_moderation(id uuid) returns void
   language plpgsql security definer set search_path = ''

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.get_admin_document is
-  'Facade: returns the file of a document to an admin and records that in the audit trail.';
+  'Facade: returns the file of a document to an admin and records the access in the audit trail.';
 
 create function private.get_admin_picture(media_id uuid) returns json
   language plpgsql stable security definer set search_path = ''
@@ -35,6 +35,6 @@ begin
 end
 $$;
 comment on function private.get_admin_picture is
-  'Facade: tells an admin where the file of a picture is, even if it is suspended.';
+  'Facade: returns the bucket and name of a picture''s file to an admin, even if it is suspended.';
 
 grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;

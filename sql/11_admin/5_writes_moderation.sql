@@ -79,7 +79,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- Concurrent calls lock the conversations in this order.
+  -- Sorted to avoid deadlocks: hide_message locks the conversation.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (
@@ -102,8 +102,8 @@ begin
 end
 $$;
 comment on function private.hide_messages is
-  'Hides a message and, with everywhere, all of its sender''s that have the same picture. Returns '
-  'how many were hidden.';
+  'Hides a message and, with everywhere, all its sender''s messages with the same picture. Returns '
+  'the number of messages that it hid.';
 
 create function private.moderate_report(
   report public.reports, decision text, reason text, everywhere boolean
@@ -295,12 +295,12 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
-  'same picture), suspends the later one of a pair of duplicates or dismisses the pair, pays out or '
-  'writes off money of a deleted account. The last two need a proof, which only the facade passes '
-  'on. version is that of the listing or page that the admin saw, '
-  'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
-  'documents_changed, licence_in_use, 422 licence_expired.';
+  'identity, upholds or dismisses a report (everywhere hides all the sender''s messages with the '
+  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, pays '
+  'out or writes off money of a deleted account. The last two need a proof, which only the facade '
+  'passes on. version: the version of the listing or page that the admin saw; document_ids: the '
+  'documents of a waiting company or office that the admin saw. 403 admin_only, proof_required, '
+  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

@@ -13,7 +13,7 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note is deleted when its row ends, so the row must still exist, and this lock keeps it.
+  -- A note is deleted with its target, so the target must exist, and this lock keeps it.
   case kind
     when 'identity' then
       perform from public.identities
@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Locks and returns the account that a note is about, and locks the row, so that whatever deletes '
-  'their notes has to wait.';
+  'Locks the target of a note and its account, so that a transaction that deletes their notes '
+  'waits. Returns the account.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -75,14 +75,14 @@ begin
   values (private.lock_noted_account(target_type, target_id), add_note.target_type,
     add_note.target_id, admin_id, words)
   returning * into added;
-  -- The words are not in the audit trail, which keeps everything for good.
+  -- The text is not in the audit trail, because that is never purged.
   perform private.audit('note.added', 'note', added.id, null, null,
     jsonb_build_object('targetType', target_type, 'targetId', target_id));
   return private.note_record(added);
 end
 $$;
 comment on function private.add_note is
-  'Api: For admins: notes something about an account, identity, property, report, duplicate or '
+  'Api: For admins: adds a note about an account, identity, property, report, duplicate or '
   'payout. 403 admin_only, 404 not_found.';
 
 grant execute on function private.add_note to authenticated;

@@ -1,5 +1,5 @@
--- The facade makes the challenge and verifies what the passkey signed; what reaches these functions
--- was verified (functions/api/accounts/passkeys.ts).
+-- The facade makes the challenge, and verifies the signature of the passkey before it calls
+-- add_passkey or save_proof (functions/api/accounts/passkeys.ts).
 
 create function private.check_passkeys(account_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -23,7 +23,7 @@ declare
   admin_id uuid;
   known json;
 begin
-  perform private.lock_caller(); -- so that the session does not end meanwhile
+  perform private.lock_caller(); -- so that the session does not end before the commit
   admin_id := private.require_admin();
   if adding then
     perform private.require_admin_proof(of_passkeys => true);
@@ -55,9 +55,9 @@ begin
 end
 $$;
 comment on function private.begin_passkey is
-  'Facade: for admins: stores a challenge (a session has one to add a passkey and one to prove) '
-  'and returns the passkeys of the host. 403 proof_required, passkey_required, 404 not_found if '
-  'none can prove, 409 passkeys_full.';
+  'Facade: for admins: stores a challenge (a session has one for adding a passkey and one for a '
+  'proof) and returns the caller''s passkeys of the host. 403 proof_required, passkey_required, '
+  '404 not_found without a passkey for a proof, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function private.take_passkey_challenge is
-  'Facade: for admins: uses up the challenge of the session, whatever was signed, and returns it '
-  'with the caller''s passkey of this id. Either may be null.';
+  'Facade: for admins: deletes the challenge of the session, before the signature is verified, and '
+  'returns it with the caller''s passkey of this id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -100,7 +100,7 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  -- so that the second of two concurrent calls counts the first
+  -- The second of two concurrent calls waits here, so that it counts the first passkey.
   perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
@@ -121,7 +121,7 @@ end
 $$;
 comment on function private.add_passkey is
   'Facade: for admins: adds a passkey. 403 proof_required, passkey_required, 409 passkeys_full, '
-  '422 if anybody has it already.';
+  '422 if it is registered already.';
 
 create function private.end_passkey_proofs(account_id uuid, but_session uuid default null)
   returns void
@@ -151,7 +151,7 @@ begin
   if gone.id is null then
     perform private.refuse(404, 'not_found');
   end if;
-  -- Which passkey proved in another session is not stored, and it may have been this one.
+  -- A proof does not store its passkey, so the proofs of other sessions may be by this passkey.
   perform private.end_passkey_proofs(admin_id, but_session => private.session_id());
   perform private.audit('passkey.removed', 'account', admin_id,
     before => private.passkey_record(gone)::jsonb);

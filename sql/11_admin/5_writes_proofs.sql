@@ -1,5 +1,5 @@
--- The facade checks the password or the code, counting the attempts like those of sign-ins, or what
--- a passkey has signed (functions/api/accounts/passkeys.ts).
+-- The facade checks the password or code, and counts the attempts like sign-ins, or it verifies the
+-- signature of a passkey (functions/api/accounts/passkeys.ts).
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -63,8 +63,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- The counter of a passkey that counts must exceed the stored one, which may have grown since
-    -- the facade read it; any other stays at 0.
+    -- The signature counter must exceed the stored one, which may have grown since the facade read
+    -- it. A passkey without a counter always sends 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id

@@ -104,7 +104,7 @@ $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
   'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, refund_repeated for the same within 10 minutes '
-  'without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
+  'invoice_not_found, 409 status_transition_invalid, refund_repeated for an equal one within 10 '
+  'minutes without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;

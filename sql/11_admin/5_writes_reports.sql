@@ -33,7 +33,7 @@ begin
   report.part := part;
   report.stored_content := private.reported_content(report);
   if report.stored_content is null then
-    perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
+    perform private.refuse(404, 'not_found'); -- a review that its author has just deleted
   elsif part = 'picture' and report.stored_content -> 'pictures' = '[]' then
     perform private.refuse_field('part', 'invalid');
   end if;
@@ -62,10 +62,10 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that '
-  'it asked or talked about; for a message, part may be picture. A copy of what is reported is '
-  'stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists while an '
-  'earlier one is open or was dismissed and the thing is unchanged (a person for 7 days, a '
-  'message for ever); 422 for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller can see, or a listing '
+  'that the caller asked or talked about; for a message, part may be picture. A copy of the '
+  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists '
+  'while an earlier report is open, or was dismissed and the content is unchanged (a person for 7 '
+  'days, a message for ever); 422 for the caller''s own content.';
 
 grant execute on function private.add_report to authenticated;

@@ -83,8 +83,8 @@ begin
 end
 $$;
 comment on function private.change_plan is
-  'Facade: for admins: changes the given fields of a plan. version is that of the plan that was '
-  'shown.';
+  'Facade: for admins: changes the given fields of a plan. version: the version of the plan '
+  'that the admin saw.';
 
 create function private.setting_json(setting private.settings) returns json
   language sql stable
@@ -96,7 +96,7 @@ create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
 comment on function private.is_for_admins is
-  'Whether admins change this setting; the functions write the others.';
+  'Whether admins change this setting; edge functions write the others.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''
@@ -146,7 +146,7 @@ begin
 end
 $$;
 comment on function private.change_setting is
-  'Facade: for admins: changes a setting. version is that of the value that was shown.';
+  'Facade: for admins: changes a setting. version: the version of the value that the admin saw.';
 
 grant execute on function
   private.list_admin_plans, private.change_plan, private.list_admin_settings,

@@ -140,8 +140,8 @@ begin
 end
 $$;
 comment on function private.open_payout is
-  'Facade: for admins: returns the money of a banned account to its payments; the rest waits. Can be '
-  'repeated.';
+  'Facade: for admins: returns the money of a banned account to the payments that it came from; '
+  'the rest waits for a transfer. Can be repeated.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''

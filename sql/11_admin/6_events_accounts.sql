@@ -4,8 +4,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Usually the caller has locked the sessions. A session that another transaction has locked,
-  -- perhaps one that now waits for the account, is left to a job.
+  -- Usually the caller has locked the sessions. A session that another transaction has locked is
+  -- left to a job, because that transaction may be waiting for the account.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes that the account wrote or that are about it, and what decided reports keep of it.';
+  'Deletes notes by or about the account, and the copies of its content in decided reports.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -54,7 +54,7 @@ create trigger accounts_forget_notes
 
 create function private.forget_notes_about() returns trigger
   language plpgsql
-  security definer -- deletes what administrators noted, whoever ends the row
+  security definer -- deletes notes of administrators, whoever ends the row
   set search_path = ''
 as $$
 begin

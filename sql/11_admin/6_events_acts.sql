@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when the provider has answered about its refund.';
+  'Completes an act when the provider has settled or rejected its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds

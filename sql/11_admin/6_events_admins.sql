@@ -1,7 +1,7 @@
 create function private.notify_admins(details jsonb) returns void
   language sql security definer set search_path = ''
 as $$
-  -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
+  -- A job notifies the admins, so that the acting admin does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins

@@ -17,7 +17,7 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
+  'Job: raises an alarm for an act that has waited for a day; settles it once the act is decided.';
 
 create function private.empty_reports() returns bigint
   language plpgsql
@@ -47,7 +47,7 @@ create function private.purge_claims() returns bigint
 as $$
   select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
-comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
+comment on function private.purge_claims is 'Job: deletes expired claims of the queue.';
 
 grant execute on function
   private.report_waiting_acts, private.empty_reports, private.purge_claims

@@ -1,4 +1,4 @@
--- These views have their caller's rights; clients cannot read them. Their comments guide admins.
+-- These views run with the caller's rights; clients cannot read them. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -111,12 +111,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; pending_changes is what one that was verified '
-  'before wants to change. claims lists others with the same licence, its holder first; only one '
-  'can be active. decisions lists what was decided about the same account or licence, the newest '
-  'first. Add a row to admin_acts with act verify_identity or reject_identity, target id or '
-  'licence_no and this version, which changes with the page and the papers (admin_documents); '
-  'without papers it may be left out.';
+  'Companies and offices to verify, oldest first; pending_changes are the changes that a verified '
+  'one asks for. claims lists others with the same licence, its holder first; only one can be '
+  'active. decisions lists earlier decisions about the same account or licence, newest first. Add '
+  'a row to admin_acts with act verify_identity or reject_identity, target id or licence_no, and '
+  'the version shown here, which changes with the page and the papers (admin_documents) and is '
+  'optional without papers.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -192,10 +192,10 @@ create view public.admin_reports with (security_invoker = true) as
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is the text. '
-  'reported_as is what was reported, as it stood then, now_is what it is now, both with addresses '
-  'of their pictures; decide about reported_as. '
-  'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
-  'listing or hides the review or message; both acts decide all reports of the same target.';
+  'reported_as is the content at the time of the report, now_is the current content, both with '
+  'URLs of their pictures; decide about reported_as. Add a row to admin_acts with act uphold or '
+  'dismiss and id as target. Upholding suspends the listing or hides the review or message; both '
+  'acts decide all reports of the same target.';
 
 create view public.admin_duplicates with (security_invoker = true) as
   select
@@ -224,7 +224,7 @@ create view public.admin_duplicates with (security_invoker = true) as
 comment on view public.admin_duplicates is
   'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
   'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
-  'dismiss_duplicate and id as target; a pair that was decided does not come again.';
+  'dismiss_duplicate and id as target; a decided pair does not return.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -242,9 +242,9 @@ create view public.admin_payouts with (security_invoker = true) as
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
   'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
-  'most. The provider returns what is at_provider. Transfer what is open, from not_before on, then '
-  'add a row to admin_acts with act pay_out, id as target and the reference as note, or write_off '
-  'with a reason.';
+  'most. The provider returns money at_provider. Transfer open money, from not_before on, and add '
+  'a row to admin_acts with act pay_out, id as target and the reference as note, or write_off with '
+  'a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -252,7 +252,8 @@ create view public.admin_alarms with (security_invoker = true) as
   where alarms.settled_at is null
   order by alarms.raised_at;
 comment on view public.admin_alarms is
-  'Unsettled alarms, oldest first. When done, set settled_at and settled_note of private.alarms.';
+  'Unsettled alarms, oldest first. To settle one, set settled_at and settled_note in '
+  'private.alarms.';
 
 create view public.admin_payment_events with (security_invoker = true) as
   select
