@@ -42,16 +42,16 @@ begin
 end
 $$;
 
--- The owner of the functions that a client can execute becomes acting, or administering if they
--- require an administrator, so that row-level security binds every statement in them. The functions
--- in the lists still belong to postgres (test/whole/reviewed-functions.ts has the reason of each).
+-- Functions that a client can execute get the owner acting, or administering if they require an
+-- administrator, so that row-level security applies to every statement in them. The functions in the
+-- lists still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
 do $$
 declare
-  -- Policies call these, so policies must not bind them in turn.
+  -- Policies call these, so no policy may apply to them.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
-  -- This says whether there is a listing that its caller may not see.
+  -- This checks whether a listing exists that the caller may not see.
   of_hidden constant text[] := '{property_exists}';
-  -- These lock or count for an account that may be locked or gone, or say why it may not act.
+  -- These are called for accounts that may be locked or gone, or return why an account may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';

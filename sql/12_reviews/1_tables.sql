@@ -22,7 +22,7 @@ create table public.reviews (
 );
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
-comment on column public.reviews.comment is 'Null if there is none or the author was closed.';
+comment on column public.reviews.comment is 'Null if there is none or its author is closed.';
 comment on column public.reviews.created_at is
   'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
@@ -46,8 +46,8 @@ comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, kept even if it is deleted: the author can write no other '
-  'for two years.';
+  'When the author''s review was hidden, kept even after its deletion: the author cannot write '
+  'another for two years.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -57,8 +57,8 @@ create table private.closed_licences (
   closed_at timestamptz not null default now()
 );
 comment on table private.closed_licences is
-  'The licences of closed companies and offices, by which their reviews move to the account''s '
-  'next identity with the same one. Cleaned by private.purge_closed_licences, and deleted with the '
+  'The licences of closed companies and offices. Their reviews move to the account''s next '
+  'identity with the same licence. Cleaned by private.purge_closed_licences, and deleted with the '
   'account.';
 create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
 create index closed_licences_closed_at_idx on private.closed_licences (closed_at);

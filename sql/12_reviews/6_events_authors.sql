@@ -43,7 +43,7 @@ create function private.on_author_identity_changed() returns trigger
 as $$
 begin
   if old.status = 'closing' and new.status = 'closed' then
-    -- Ratings that were hidden only by the closing are shown again.
+    -- Ratings that were hidden only because of the closing are shown again.
     update public.reviews set author_active = true
     from public.accounts
     where reviews.author_identity_id = new.id and not reviews.author_active
@@ -73,7 +73,7 @@ begin
     from public.identities
     where identities.account_id = new.id;
   else
-    -- Ratings that were hidden only by the request are shown again.
+    -- Ratings that were hidden only because of the deletion request are shown again.
     update public.reviews set author_active = true
     from public.identities
     where reviews.author_account_id = new.id and not reviews.author_active

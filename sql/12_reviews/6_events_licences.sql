@@ -41,7 +41,7 @@ begin
       and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
-    -- They are locked first, because each of them then locks the totals of both identities.
+    -- The reviews are locked first, because each update below locks the totals of both identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
@@ -59,7 +59,7 @@ end
 $$;
 comment on function private.take_over_reviews is
   'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
-  'verified one of the same account with its licence.';
+  'account''s verified identity with the same licence.';
 
 create function private.on_licence_taken() returns trigger
   language plpgsql security definer set search_path = ''
@@ -77,8 +77,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves reviews once their identity is closed and a verified one of its account has its licence, '
-  'in either order.';
+  'Moves reviews once their identity is closed and a verified identity of the account has its '
+  'licence, whichever happens first.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities

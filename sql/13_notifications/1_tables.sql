@@ -41,7 +41,7 @@ comment on column public.notifications.quoted_seq is
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index serves the list of unread notifications and counts them by an index-only scan.
+-- This index serves the list of unread notifications, and their count by an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);

@@ -19,7 +19,7 @@ comment on column private.notification_events.property_id is
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The last identity handled so far; a job goes through them in the order of their ids.';
+  'The last identity that the job has handled; it handles identities in the order of their ids.';
 comment on column private.notification_events.notified_at is
   'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)

@@ -33,34 +33,35 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
+comment on column private.push_outbox.push_id is
+  'Shared by all devices of the account, so that limits count the push once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
 comment on column private.push_outbox.author_id is
   'The account whose act the push is about, if limits count its pushes.';
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
-  'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
-  'row itself; a push that is dropped counts no more.';
-comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+  'Whether a device has received it and the limits have a hit for it. Until then they count the '
+  'row itself; a dropped push no longer counts.';
+comment on column private.push_outbox.notification_id is 'Once this is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
   'The conversation whose unread messages to identity_id it announces, or all conversations whose '
   'messages it counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it on the device, and here while it waits. While it is '
-  'being sent, a newer one waits for its end.';
+  'A newer push with the same key replaces it on the device, and in this table while it waits. '
+  'While it is being sent, a newer push waits.';
 comment on column private.push_outbox.category is
   'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
+  'Empty (as is body) for messages, whose text is made at sending, and for silent pushes.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.details is
-  'The values of its text. A push about a listing is checked against them again before it is sent.';
+  'The values in its text. Before a push about a listing is sent, private.still_holds checks them.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
 comment on column private.push_outbox.held_until is
-  'The end of a wait that FCM asked for; a newer text does not end it.';
+  'The end of a wait that FCM asked for; a newer text does not shorten it.';
 comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
 create unique index push_outbox_waiting_key
   on private.push_outbox (account_id, device_id, collapse_key) where lease is null;

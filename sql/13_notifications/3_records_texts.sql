@@ -22,8 +22,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one long function, because calling helpers with a search_path would cost more than the
-  -- helpers do.
+  -- This is one long function, because calling a helper with a search_path costs more than its work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');

@@ -39,7 +39,7 @@ comment on function private.queue_badge is
 
 create function private.announce_unread(account_id uuid) returns void
   language plpgsql
-  security definer -- tells other accounts, too
+  security definer -- called for other accounts, too
   set search_path = ''
 as $$
 begin
@@ -52,8 +52,8 @@ end
 $$;
 comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. Whoever deletes notifications locks '
-  'the devices first.';
+  'get an event, the others are asked to correct the badge. A caller that deletes notifications '
+  'locks the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -136,7 +136,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones that have arrived since.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''

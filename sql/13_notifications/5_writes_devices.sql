@@ -39,7 +39,7 @@ declare
 begin
   perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
-  -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
+  -- The session is locked before the account, as in a refresh; lock_caller fails without a session.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 

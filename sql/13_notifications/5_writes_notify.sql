@@ -58,8 +58,8 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Stores a draft, or counts it into the unread notification unread_id. Returns null if another '
-  'transaction has written that notification meanwhile.';
+  'Stores a draft, or counts it into the unread notification unread_id. Returns null if a '
+  'concurrent transaction has written that notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -80,8 +80,8 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Defers a notification that met a lock, for a job to make it later; after any other error, '
-  'raises an alarm instead.';
+  'After a lock conflict, defers the notification to a job; after any other error, raises an '
+  'alarm.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -118,8 +118,7 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- An account whose deletion is requested is only notified of that, of money and of its
-      -- security.
+      -- An account whose deletion is requested is only notified of the deletion, money and security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -132,7 +131,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If another transaction has changed or made the notification meanwhile, the loop starts again.
+    -- If a concurrent transaction has written the notification, the loop starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -223,8 +222,8 @@ end
 $$;
 comment on function private.awaits_reading is
   'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
-  'it is neither archived, muted nor blocked, and its notification, if messages make any, was not '
-  'read.';
+  'it is neither archived, muted nor blocked, and its notification is unread or the account has '
+  'none for messages.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -268,8 +267,8 @@ begin
 end
 $$;
 comment on function private.may_push is
-  'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
-  'that wait, and locks its hits, so that none is queued meanwhile.';
+  'Whether a rate allows another push. Counts the pushes that arrived and those that wait, and '
+  'locks the hits of the rate, so that concurrent calls wait.';
 
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
@@ -319,8 +318,9 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that got no push of '
-  'their own on these devices. The caller has locked the account''s row of pushes_strangers.';
+  'Queues at most one push an hour, with the number of messages from strangers that were not '
+  'pushed one by one to these devices. The caller has locked the account''s row of '
+  'pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -333,7 +333,7 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
-  -- The texts of messages are made when they are sent.
+  -- The text of a push about messages is made when it is sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
     else gen_random_uuid() end;
@@ -349,7 +349,7 @@ begin
   if not found then
     return;
   end if;
-  -- A push that waits is renewed, whatever the limits.
+  -- A waiting push is updated regardless of the limits.
   waits_for := array(
     select waiting.device_id from private.push_outbox as waiting
     where waiting.account_id = made.account_id and waiting.collapse_key = key
@@ -396,15 +396,14 @@ begin
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
-      -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
-      -- it.
+      -- A newer text does not wait for the retry of an older one, unless FCM asked for the wait.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account, or renews the one that waits. Rates limit the '
-  'pushes per author, and those of messages from all strangers together.';
+  'Queues a push for each device of the account, or updates the waiting one. Rates limit the '
+  'pushes per author, and the pushes of messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -424,7 +423,7 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  -- What is pushed may not be listed.
+  -- A kind can be pushed without being listed.
   if was_unread is null and not exists (
     select from private.push_outbox
     where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
@@ -451,8 +450,8 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being sent, claimed or written are left alone; before their next try
-  -- private.claim_pushes applies the preferences that hold by then.
+  -- Pushes that are being sent, claimed or written are skipped; private.claim_pushes applies the
+  -- current preferences before their next try.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -466,7 +465,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    -- After a failure they may, since nothing says how much of the wait was quiet hours.
+    -- After a failure they may, because the row does not say how much of the wait was quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)

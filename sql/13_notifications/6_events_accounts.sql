@@ -38,8 +38,8 @@ create function private.on_session_begun() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
-  -- one from the same address and client soon after (private.finish_sign_in).
+  -- Nobody is notified of the first sign-in, which is by the person who has just registered, or of
+  -- a sign-in from the same address and client soon after it (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
@@ -94,9 +94,9 @@ create function private.on_session_ended() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Devices are locked last, so everything that this transaction locks later is locked first: the
-  -- account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all dependents if
-  -- the user is being deleted.
+  -- Devices come last in the order of locks, so rows that this transaction needs later are locked
+  -- first: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
+  -- dependents if the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);

@@ -97,7 +97,7 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact, except a chat, whose first message does that.';
+  'Notifies the owner of a request for contact, except a chat, whose first message notifies.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -124,8 +124,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Tells an account, once its ban is lifted, what the end of the plan has hidden, because it is '
-  'told nothing while it is banned.';
+  'Notifies an account, once its ban is lifted, of the listings that the end of its plan has '
+  'hidden; a banned account is not notified.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts

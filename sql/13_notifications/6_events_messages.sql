@@ -39,7 +39,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- This locks the rates of all readers in one order; new notifications are pushed later.
+      -- Locks the rates of all readers in one order, also for new notifications, pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -51,7 +51,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- The alias is not notifications, as account_settings.notifications would take precedence.
+    -- The alias is not notifications, which would mean the column account_settings.notifications.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -59,14 +59,14 @@ begin
     join public.accounts on accounts.id = made.account_id
     left join public.account_settings as chosen on chosen.account_id = accounts.id
     where (delivery.ends).pushes
-    order by made.account_id; -- sorted, because the readers' rates are counted in that order
+    order by made.account_id; -- the order in which the readers' rates are locked
   end if;
   return counted_ids;
 end
 $$;
 comment on function private.count_up_messages is
   'Counts messages into the unread notifications about their conversations. Returns the ids of '
-  'these in the order of the messages, null where there is none.';
+  'these notifications in the order of the messages, null for a message without one.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language sql stable
@@ -88,7 +88,7 @@ begin
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay those waiting for this transaction.
+        -- An immediate retry would meet the same lock and delay transactions that wait for this one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -171,7 +171,8 @@ begin
   end if;
   said := private.unread_messages(reader.conversation_id, reader.identity_id);
   if said.last_seq is null then
-    perform private.lock_devices(array[reader.account_id]); -- before the pushes, deleted with it
+    -- Before the rows of push_outbox, to which the delete cascades.
+    perform private.lock_devices(array[reader.account_id]);
     delete from public.notifications where notifications.id = renewed.id;
     perform private.announce_unread(reader.account_id);
   else
@@ -184,8 +185,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Rewrites the unread notification of a conversation for what is unread now, or deletes it if '
-  'nothing is.';
+  'Updates the unread notification of a conversation to its unread messages, or deletes it if '
+  'there are none.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -210,8 +211,8 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Updates the notification of what is unread when a message is hidden or shown again, and removes '
-  'a hidden one''s words from every notification that quotes it.';
+  'Updates the unread notification when a message is hidden or shown again, and removes the text '
+  'of a hidden message from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages

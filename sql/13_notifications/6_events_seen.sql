@@ -1,5 +1,5 @@
--- Archiving a conversation and blocking somebody show that their messages have been seen. What comes
--- later makes notifications as before, and nothing brings the old ones back.
+-- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
+-- make notifications as before, and the old notifications stay read.
 
 -- Messages update archived too, but not muted, so they do not evaluate the condition.
 create trigger participants_read_notifications_when_archived

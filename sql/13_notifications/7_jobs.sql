@@ -41,7 +41,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
+  'Job: warns the owner of a listing once, seven days before it expires, when it can be renewed.';
 
 create function private.licence_warning(licence_expires_on date) returns integer
   language plpgsql stable set search_path = ''

@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
-  'are done.';
+  'Job: notifies the next 200 people, except those who have accepted the new terms; returns 0 when '
+  'nobody is left.';
 
 create function private.announce_withdrawals() returns bigint
   language plpgsql
@@ -104,7 +104,7 @@ as $$
 declare
   event private.notification_events;
 begin
-  -- One account in a transaction, because its locks must not be held beside another's.
+  -- One account per transaction, so that locks of two accounts are never held together.
   select * into event from private.notification_events
   where notification_events.notified_at is null
     and notification_events.kind = 'notifications_withdrawn'
@@ -121,7 +121,7 @@ end
 $$;
 comment on function private.announce_withdrawals is
   'Job: tells the devices of an account that unread notifications were deleted with a closed '
-  'identity; returns 0 when all are told.';
+  'identity; returns 0 when no account is left.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -130,7 +130,7 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  -- The lock of the oldest event of a listing and kind stands for all of them.
+  -- The lock on the oldest event of a listing and kind protects all its events of that kind.
   select * into event from private.notification_events as oldest
   where oldest.notified_at is null and oldest.property_id is not null
     and not exists (
@@ -142,7 +142,7 @@ begin
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- If some people were told of a fall, the others are told too, before the next one.
+  -- If some people were notified of a price fall, the others are too, before the next event.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
@@ -190,7 +190,7 @@ begin
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
   -- The text gives the current state of the listing, not its state at the time of the event; but
-  -- all who are told of one fall are told one price.
+  -- everybody who is notified of one price fall gets the same price.
   if event.kind = 'favorite_price_drop' then
     price := coalesce((event.details ->> 'price')::numeric, property.price);
     if not property.listed or (property.price <= price) is not true then
@@ -227,8 +227,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated, if the same state was notified within '
-  'a day, or if three falls were, or if this one is not 5 percent below the last of them.';
+  'The values for the texts. Null if the event is outdated, if the same state or three price falls '
+  'were notified within a day, or if the price is not 5 percent below the last notified one.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -250,7 +250,7 @@ begin
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    if event.details ? 'price' then -- some were told, so it counts
+    if event.details ? 'price' then -- some people were notified, so it counts
       update private.notification_events set notified_at = now()
       where notification_events.id = event.id;
     else
@@ -271,7 +271,7 @@ begin
       order by favorites.identity_id
       limit 200
     ) as next
-    -- Sorted, because concurrent runs for two listings of one owner count the same rates of pushes.
+    -- Sorted to avoid deadlocks: concurrent runs for one owner's listings update the same push counters.
     order by next.account_id, next.identity_id
   loop
     begin
@@ -279,7 +279,7 @@ begin
         saver.account_id, saver.identity_id, event.kind, event.property_id, text_details,
         texts => texts);
     exception
-      when lock_not_available or deadlock_detected then raise; -- the whole batch is tried again
+      when lock_not_available or deadlock_detected then raise; -- the whole batch is retried
       when others then
         perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
@@ -320,7 +320,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- The notification says what is unread now; under this lock no message changes that.
+    -- The notification counts the messages that are unread now; under this lock that cannot change.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);

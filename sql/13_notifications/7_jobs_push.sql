@@ -59,9 +59,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
-  'one waits, those that quote a blocked identity, those that the account has switched off, and those '
-  'for signed-out devices or accounts that may not act.';
+  'Job: drops pushes that have expired, were read or tried 8 times, were lost in two crashes (one '
+  'if a newer push waits), quote a blocked identity or are switched off, and pushes to signed-out '
+  'devices or accounts that may not act.';
 
 create function private.hold_in_quiet_hours() returns void
   language sql set search_path = ''
@@ -78,8 +78,8 @@ as $$
   )
 $$;
 comment on function private.hold_in_quiet_hours is
-  'Puts off what was due before quiet hours and was not sent: it failed, all pushes were paused, or '
-  'the job did not run.';
+  'Postpones pushes that were due before quiet hours but not sent, because they failed, all pushes '
+  'were paused, or the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -112,9 +112,8 @@ begin
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
-  'null if nothing is. If the push is about waiting messages, it counts those that were not '
-  'pushed.';
+  'Makes the text of a push at sending, from the messages that are unread then; null if none is. A '
+  'push about waiting messages counts messages that were not pushed.';
 
 create function private.still_holds(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -143,8 +142,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether what a push says of a listing is still true: its price, that it is or is not offered, '
-  'that it expires. It no longer is if the push quotes a title that may not be shown any more.';
+  'Whether a push about a listing is still true: its price, whether it is offered, its expiry. '
+  'False if the push quotes a title that may no longer be shown.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -215,7 +214,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked, or what it says of a listing is no longer true.
+    -- Pushes that were read after drop_pushes, or are no longer true of their listing.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -249,7 +248,7 @@ begin
   if push.author_id is null and push.collapse_key <> 'messages_waiting' then
     return; -- no rate counts it
   end if;
-  -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
+  -- The hits are locked before the rows, as in queue_push. Another device may have counted the push.
   for rule in
     select rules.name, rules.subject
     from (values
@@ -279,7 +278,7 @@ begin
 end
 $$;
 comment on function private.count_push is
-  'Counts a push that a device has got, once for all devices of the account.';
+  'Counts a push that a device has received, once for all devices of the account.';
 
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
@@ -295,8 +294,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile and is sent as soon as FCM accepts it. If it counts
-    -- messages, it also counts those of the failed one and takes its place.
+    -- A newer push was queued, which is sent as soon as FCM accepts it. If it counts messages, it
+    -- takes over the count and the due time of the failed push.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -339,10 +338,10 @@ begin
     perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
-    -- The device is deleted with its waiting pushes, unless it has another token by now.
+    -- The device is deleted with its waiting pushes, unless it has a new token.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may be about something newer by now.
+    -- If the lease has ended, the row may hold a newer push.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
@@ -351,9 +350,9 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
-  'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
-  'seconds; a newer text is tried after the held seconds that FCM asked for.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM does '
+  'not know the token; dead after three in a row), retry or wait (no attempt). The next try is '
+  'after wait seconds; a newer text is tried after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

@@ -21,5 +21,5 @@ begin
 end
 $$;
 comment on function private.obligations is
-  'Returns what stops the deletion of the account, or the closing of one identity: auction, money or '
-  'both. The argument money is the person''s decision about the wallets.';
+  'The obstacles to the deletion of the account, or to the closing of one identity: auction, money '
+  'or both. The argument money is the person''s decision about the wallets.';

@@ -1,7 +1,7 @@
--- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts says
--- what is left out, and why. About others it has only ids, names and what they wrote to or about
--- the account.
--- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
+-- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts lists
+-- the exceptions and their reasons. About other people it has only ids, names and the texts that
+-- they wrote to or about the account. Only the facade calls it, in a transaction after the one that
+-- counts the call (06_properties/5_writes_contact.sql).
 
 create function private.exported_providers(account_id uuid) returns json
   language plpgsql stable

@@ -97,7 +97,7 @@ $$;
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- as exporting
+  security definer -- owned by the role exporting
   set search_path = ''
 as $$
 begin
@@ -249,7 +249,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- A review that is not shown is exported only with the identity's own reply.
+    -- Of a review that is not listed, only the identity's own reply is exported.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)

@@ -82,8 +82,8 @@ end
 $$;
 comment on function private.request_closing is
   'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
-  'Returns what is lost without a refund. 404 identity_not_found, 409 account_has_obligations, '
-  'status_transition_invalid for one that is suspended or reported.';
+  'Returns the plan that is lost without a refund. 404 identity_not_found, 409 '
+  'account_has_obligations, status_transition_invalid if it is suspended or reported.';
 
 create function private.cancel_closing(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -117,8 +117,8 @@ begin
 end
 $$;
 comment on function api.cancel_closing is
-  'Takes back the closing of one of the caller''s companies or offices within its 14 days. 404 '
-  'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
+  'Cancels the closing of one of the caller''s companies or offices within the 14 days. 404 '
+  'identity_not_found, 409 licence_in_use if another was verified with its licence since then.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;
 grant execute on function private.cancel_closing, api.cancel_closing to authenticated;

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_deletion_requested is
-  'Tells the account that its deletion was requested, also by its proven phone and email, or '
+  'Notifies the account that its deletion was requested (also by SMS and proven email) or '
   'cancelled.';
 
 create trigger accounts_tell_of_their_deletion

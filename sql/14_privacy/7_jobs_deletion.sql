@@ -31,7 +31,7 @@ as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
-      -- A payment that arrived meanwhile must be settled first.
+      -- A payment that arrived after the request must be settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
@@ -77,7 +77,7 @@ as $$
   select private.for_each('close_due_identity', array(
     select identities.id::text from public.identities
     where identities.close_at <= now()
-      -- A payment that arrived meanwhile must be settled first.
+      -- A payment that arrived after the request must be settled first.
       and private.obligations(identities.account_id, identities.money_at_close, identities.id) = '{}'
       and not private.failed_recently('close_due_identity', identities.id::text)
     order by identities.close_at
@@ -85,7 +85,7 @@ as $$
   ), true)
 $$;
 comment on function private.close_due_identities is
-  'Job: closes companies and offices whose owners asked for it 14 days ago.';
+  'Job: closes companies and offices whose closing was requested 14 days ago.';
 
 create function private.stopped_deletions()
   returns table (subject_id text, account_id uuid, due_at timestamptz, owed text[])
@@ -106,7 +106,7 @@ as $$
   where due.owed <> '{}'
 $$;
 comment on function private.stopped_deletions is
-  'Accounts whose deletion, and identities whose closing, is due and stopped by money or an auction.';
+  'Accounts and identities whose deletion or closing is due, but stopped by money or an auction.';
 
 create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
@@ -229,8 +229,9 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts that lost their email to one that proved it, and have '
-  'had no email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
+  'Job: requests the deletion of accounts that lost their email to an account that proved it, and '
+  'have had no email, phone or provider for 14 days. Raises an alarm if money or an auction '
+  'prevents the deletion.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,

@@ -1,4 +1,4 @@
--- No table is read whole: a queue is counted up to 10,000, by the index that its job reads.
+-- No table is read whole: long queues are counted up to a limit, by the index that the job reads.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -49,7 +49,7 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may keep many of these, so the limit is applied before they are left out.
+      -- Reports may keep many of these files, so the limit is applied before kept files are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -78,7 +78,7 @@ as $$
   ) as due
 $$;
 comment on function private.job_queues is
-  'The work that waits for each job, and since when the oldest has waited.';
+  'The number of items that wait for each job, and the time of the oldest.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -101,7 +101,7 @@ as $$
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
 comment on function private.moderation_queues is
-  'How many items of each kind of GET /admin/moderation wait, and since when.';
+  'The number of waiting items of each kind of GET /admin/moderation, and the time of the oldest.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
@@ -161,6 +161,7 @@ create function private.replica_lag() returns double precision
 as $$
   select extract(epoch from clock_timestamp() - private.last_beat())::double precision
 $$;
-comment on function private.replica_lag is 'Seconds that this replica lags; null without a beat.';
+comment on function private.replica_lag is
+  'The lag of this replica in seconds; null without a beat.';
 
 grant execute on function private.figures, private.replica_lag to backend;
