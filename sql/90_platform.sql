@@ -33,17 +33,17 @@ create or replace trigger on_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the column that it protects, because hosted projects get new versions
--- of Auth unasked, and a version that writes passwords in another way has to be checked too.
+-- The trigger depends only on the protected column, because hosted projects get new versions of Auth
+-- automatically, and a version that writes passwords differently must be checked, too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- The random password that a trigger writes at a takeover is not checked; the depth is 1 then.
+  -- At a takeover a trigger writes a random password, at depth 1, which is not checked.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- When Auth changes a password, it also ends a pending reauthentication in the same statement, but
--- not when it encrypts a hash again. If a version stops doing so, the trigger above still checks.
+-- When Auth changes a password, the same statement also clears reauthentication_token, but not when
+-- Auth re-encrypts a hash. If a version stops clearing it, the trigger above still checks.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -69,8 +69,8 @@ begin
       old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
     )
     execute function private.on_password_changed();
-  -- If a refresh token (version 1) is used again, Auth revokes the others of its session, but the
-  -- newest of them would still work for ten seconds, so the session is ended.
+  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session, but the
+  -- newest one would still work for ten seconds, so the session is ended.
   drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
   create constraint trigger on_refresh_token_revoked
     after update of revoked on auth.refresh_tokens deferrable initially deferred
@@ -107,8 +107,8 @@ create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
 
--- storage.objects and storage.buckets have no policy, so clients cannot write or list files, nor
--- sign links to them. Pictures are read by their public URL, which skips policies.
+-- storage.objects and storage.buckets have no policy, so clients cannot write or list files, or
+-- sign links to them. Pictures are read by their public URL, which bypasses policies.
 
 create or replace trigger on_sessions_ended
   after delete on auth.sessions

@@ -1,5 +1,5 @@
--- The script may run twice and keeps an admin's changes of names. The order of the rows is that of
--- /meta and of the description of the API. functions/_shared/chat/notification-kinds.ts and
+-- The script may run twice and keeps an admin's changes of names. The rows have the order of /meta
+-- and of the description of the API. functions/_shared/chat/notification-kinds.ts and
 -- docs/contract/kinds.md are generated from the rows.
 set edits.by = 'release';
 

@@ -271,7 +271,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- Accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
+-- Landmarks, accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
 insert into private.landmarks (id, name_ar, name_en, lat, lng) values
   ('avenues', 'الأفنيوز', 'The Avenues', 29.303, 47.935),
   ('360-mall', 'مول 360', '360 Mall', 29.268, 47.993),
@@ -345,7 +345,7 @@ insert into private.landmarks (id, name_ar, name_en, lat, lng) values
 on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng;
 
--- All rows that private.named_rows lists exist by now.
+-- At this point all rows of private.named_rows exist.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;

@@ -21,7 +21,7 @@ select cron.schedule('jobs', '* * * * *', $$
   )
 $$);
 
--- More often, so that pushes and notifications for many accounts are sent within seconds.
+-- These jobs run more often, so that pushes and notifications to many accounts are sent within seconds.
 select cron.schedule('jobs often', '5 seconds', $$
   select net.http_post(
     url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')

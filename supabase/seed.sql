@@ -387,7 +387,7 @@ cross join lateral (
 ) as place
 where place.nth = 1 + (offer.nth * 7 + 3 * length(offer.type)) % place.of;
 
--- People have a few listings, companies and offices many; those above a person's five have ended.
+-- People have a few listings (those over their limit of five have ended), companies and offices many.
 create temporary table demo_owned on commit drop as
 select
   facts.*,
@@ -479,8 +479,8 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
--- Some are as careless as real ones: floors that only the text states, wrong kinds, and texts that name what
--- they are not.
+-- Some listings are as careless as real ones: the floor is only in the text, the kind is wrong, or the text
+-- lists kinds and places that are not offered.
 update demo_words
 set title_ar = regexp_replace(title_ar, '\mدور', 'دور ' || said.floor),
     description_ar = regexp_replace(description_ar, '\mدور', 'دور ' || said.floor)
@@ -617,7 +617,7 @@ cross join lateral (
 where properties.id = pg_temp.demo_id('property ' || number)
   and demo_owned.status not in ('active', 'draft');
 
--- Half of the changed prices fell so far that they are deals; the rest moved a little.
+-- Half of the changed prices fell far enough for a deal; the others rose a little.
 create temporary table demo_changes on commit drop as
 select
   properties.id,
@@ -665,7 +665,7 @@ cross join lateral (
 ) as starts
 where turn <= 36 and properties.id not in (select demo_changes.id from demo_changes);
 
--- Identities with more listings than the free plan allows get a plan that allows them.
+-- Companies, offices and people with more listings than the free plan allows get a paid plan.
 insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
 select
   identities.id, plans.id, moment - interval '10 days',

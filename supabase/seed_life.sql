@@ -28,7 +28,7 @@ if not exists (select from public.accounts where id = admin_id)
   return;
 end if;
 
--- People by number, with the advertisers and the demo accounts marked.
+-- People by number, and the advertisers, with the demo accounts marked as looked_through.
 create temporary table demo_persons on commit drop as
 select number, accounts.id as account_id, pg_temp.demo_id('individual ' || number) as identity_id
 from generate_series(1, 60) as number
@@ -45,7 +45,7 @@ where identities.status = 'active' and exists (
   where properties.owner_identity_id = identities.id and properties.listed
 );
 
--- Every person asks about one listing, demo accounts about six. Somebody asks about each of theirs.
+-- Every person asks about one listing, demo accounts about six. Others ask about five of theirs.
 create temporary table demo_talks on commit drop as
 select
   row_number() over (order by md5(asker.identity_id || '' || properties.id))::integer as number,
@@ -78,7 +78,7 @@ join demo_persons as asker on asker.number = pairs.asker
 join public.properties on properties.id = pairs.property_id
 join demo_owners as owner on owner.identity_id = properties.owner_identity_id;
 
--- a asks, o owns; {at} is the area of the listing, {other} another listing of its owner.
+-- a is the asker, o the owner; {at} is the listing's shown location, {other} another of the owner's listings.
 create temporary table demo_lines on commit drop as
 select script, nth::integer as seq, left(line, 1) = 'a' as by_asker, substr(line, 3) as body
 from (values
@@ -137,7 +137,7 @@ cross join lateral (
   where script = demo_talks.number % 5 and (body <> '{at}' or shown_lat is not null)
 ) as numbered;
 
--- Both sides have read what is older than two days; the last message of newer ones is unread.
+-- Both sides have read conversations that are older than two days, newer ones up to their own last message.
 update public.conversations set last_seq = ends.last_seq
 from (select conversation_id, max(seq) as last_seq from public.messages group by 1) as ends
 where ends.conversation_id = conversations.id;
@@ -199,7 +199,7 @@ where owner.looked_through and shown.day > properties.published_at
   and pg_temp.chance(nth, 'day of ' || properties.id) < 0.8
 on conflict on constraint property_days_pkey do update set views = excluded.views;
 
--- The demo accounts also saved one listing that is gone, and two whose price has fallen since.
+-- The demo accounts also saved one listing that was sold or rented, and two whose price fell later.
 insert into public.favorites (identity_id, property_id, created_at)
 select persons.identity_id, gone.id, gone.published_at + interval '1 hour'
 from demo_persons as persons
@@ -243,7 +243,7 @@ cross join lateral (
   select persons.*, row_number() over (order by md5(persons.number || owner.identity_id::text)) as nth
   from demo_persons as persons
   where persons.account_id <> owner.account_id
-    and persons.number % 2 = 1 -- those with a phone: reviews need a proof
+    and persons.number % 2 = 1 -- people with a phone, because only proven accounts can write reviews
     and (not owner.looked_through or persons.number not in (1, 10, 21, 22))
 ) as author
 join (values
@@ -314,7 +314,7 @@ cross join lateral (
     jsonb_populate_record(null::public.reports, to_jsonb(about))) as stored_content
 ) as seen;
 
--- The functions of a real payment, run as each payer; a company pays as its own identity.
+-- This calls the functions of a real payment as each payer; a company pays as its own identity.
 for step in
   select persons.account_id, paid.*,
     pg_temp.demo_id('session ' || persons.number || ' ' || paid.nth) as session_id
@@ -352,7 +352,7 @@ loop
   delete from auth.sessions where sessions.id = step.session_id;
 end loop;
 
--- These listings wait for review, as all do while the setting review_listings is true.
+-- These listings wait for review, as all new ones do while the setting review_listings is true.
 update public.properties
 set status = 'pending_review', published_at = null, confirmed_at = null, expires_at = null
 where properties.id in (
@@ -368,7 +368,7 @@ from public.identities
 where identities.type <> 'individual' and identities.status = 'active'
 order by identities.created_at;
 
--- What areas cost in the two years before, where enough is listed now to say so.
+-- The prices of areas in the two years before, where enough is listed now for a median.
 insert into private.area_price_history
   (month, area_id, type, kind, listings, median_price, median_price_per_m2)
 select
@@ -382,7 +382,7 @@ cross join lateral (
 ) as drawn (level)
 where figures.median_price is not null;
 
--- What an administrator noted about somebody who was reported.
+-- An administrator's note about a reported person.
 insert into public.notes (id, account_id, target_type, target_id, by_id, body, created_at)
 select pg_temp.demo_id('note'), identities.account_id, 'report', reports.id,
   pg_temp.demo_id('admin'), 'اتصلت به، وسيرسل صورة الرخصة غداً', moment - interval '2 hours'
