@@ -23,7 +23,7 @@ const keyed = (...words: string[]) => hmacSha256(env.codeSecret, words.join('\n'
 export const codeHmac = (purpose: CodePurpose, identifier: string, code: string) =>
   keyed(purpose, identifier, code)
 
-/** Recognises a phone or email of a banned account that is gone. */
+/** The hash by which the phone or email of a deleted, banned account is recognised. */
 export const bannedHash = (identifier: string) => keyed('banned', identifier)
 
 /** The client's address: in plain text for rates, which are short-lived, and hashed for longer storage. */

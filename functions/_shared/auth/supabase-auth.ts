@@ -114,7 +114,7 @@ export async function createUser(
   })
   if (answer.status === 200) return id
   if (answer.body.code === 'validation_failed') throw new Refusal('identifier_invalid')
-  // Auth fails for simultaneous requests, and its answer may get lost, so the database decides the outcome.
+  // Simultaneous requests make Auth fail, and its answer may be lost, so the database decides the outcome.
   const holder = await backend<string | null>('account_with', { identifier: identifier.value })
   if (holder === id) return id
   const exists = ['email_exists', 'phone_exists'].includes(String(answer.body.code))
@@ -131,7 +131,7 @@ function denied({ body }: AuthAnswer): SignInDenied {
     : { denied: 'token_invalid' }
 }
 
-/** Auth fails for a user who is being deleted at that moment; such a user is treated as gone. */
+/** Auth fails if the user is being deleted; such a user counts as gone. */
 const isGone = async ({ status }: AuthAnswer, { value }: Identifier) =>
   status === 404 || status >= 500 && !await backend('account_with', { identifier: value })
 
@@ -243,7 +243,7 @@ export async function signOut(token: string, scope: Scope): Promise<void> {
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
-/** Deletes a session whose tokens no client received. Realtime topics therefore keep their names. */
+/** Deletes a session whose tokens no client received, so no Realtime topic needs a new name. */
 export const discardSession = ({ access_token }: Tokens) =>
   backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
@@ -272,7 +272,7 @@ export async function changePassword(
   throw unavailable(answer)
 }
 
-/** Checks the password of a caller without phone and email by setting it: Auth refuses the current one. */
+/** Checks the password of a caller without phone and email: Auth refuses to set the current one again. */
 export async function isOwnPassword(
   token: string,
   password: string,

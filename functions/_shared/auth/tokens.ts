@@ -22,7 +22,7 @@ class KeysUnavailable extends Error {}
 let loadedAt = 0
 let lastGood: { text: string; at: number } | undefined
 
-/** Fetches Auth's key set. If Auth is down, the last one stays in use for ten minutes. */
+/** Fetches Auth's key set. If Auth is down, the last key set stays in use for ten minutes. */
 async function fetchKeySet(url: string, options: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, options)

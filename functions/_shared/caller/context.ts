@@ -39,5 +39,5 @@ export type ApiEnv = {
 
 export type ApiContext = Context<ApiEnv>
 
-/** The part of a request's context that database calls need. The chat gateway makes one for its calls. */
+/** The part of a request's context that database calls need. The chat gateway builds its own. */
 export type CallContext = Pick<ApiContext, 'get'>

@@ -5,7 +5,7 @@ export const messageType = z.enum(['text', 'image', 'location', 'property']).des
   'What `body` holds.',
 )
 
-/** The database counts characters without the white space around them. */
+/** The database checks the length after trimming. */
 export const MessageText = normalized(4000, 'NFC', { tooLong: 'message_too_long' })
 
 export const NewMessage = z.strictObject({

@@ -81,7 +81,7 @@ export type Notified = {
   unread: number
 }
 
-/** Unread notifications were read or are gone, here or on another device. */
+/** Unread notifications were read or removed, on this device or another. */
 export type NotificationsChanged = { unread: number }
 
 /** An administrator has hidden this message, so clients must stop showing it. */
@@ -120,7 +120,7 @@ export type Incoming = {
   join_conversation: { conversationId: string; afterSeq?: number; sharePresence?: boolean }
   leave_conversation: { conversationId: string }
   send_message: NewMessage
-  /** Needs a joined conversation, and is passed on at most every 2 s. */
+  /** Requires a joined conversation. The gateway passes it on at most once in 2 s. */
   send_typing: { conversationId: string }
   heartbeat: Record<string, never>
 }

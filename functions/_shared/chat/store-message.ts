@@ -22,7 +22,7 @@ const batchLimit = 32
 const patience = 50
 
 const waiting: Waiting[] = []
-/** Messages being sent. Their senders and conversations send nothing else meanwhile. */
+/** Messages being sent. Other messages of their senders and conversations wait. */
 const onTheirWay = new Set<Waiting>()
 let newest: Waiting[] | undefined
 
@@ -40,8 +40,8 @@ async function sendItself(context: CallContext, message: Message): Promise<strin
   } catch (error) {
     const name = error instanceof Error && pictureToCopy(error)
     if (!name) throw error
-    // The Idempotency-Key is of the request with the other mediaId, so nothing is stored under it. A repeat
-    // finds the message by its clientMessageId.
+    // The Idempotency-Key belongs to the request with the original mediaId, so no answer is stored under it.
+    // A retry finds the message by its clientMessageId.
     const get = (key: string) => key === 'idempotencyKey' ? undefined : context.get(key as never)
     const keyless = { get } as CallContext
     const mediaId = await copyPicture(keyless, name)
@@ -49,7 +49,7 @@ async function sendItself(context: CallContext, message: Message): Promise<strin
   }
 }
 
-/** The name of the picture's file, if another message has it already. */
+/** Returns the name of the picture's file if another message already uses it. */
 function pictureToCopy(error: Error & { code?: string; detail?: string }): string | undefined {
   return error.code === 'PT422' && error.detail ? JSON.parse(error.detail).copy : undefined
 }

@@ -32,7 +32,7 @@ type Arguments<Types> =
 
 type Callables = typeof signatures & typeof facadeSignatures
 
-/** Functions in `api`, and those in `private` that `api` repeats or that only the facade calls. */
+/** Functions in `api`, and functions in `private` that `api` wraps or that only the facade calls. */
 export type Callable = keyof Callables
 
 export type Args<Name extends Callable> = keyof Callables[Name] extends never
@@ -52,10 +52,7 @@ type Options = {
   isText?: boolean
   /** Time limit of the call in the database, in milliseconds. */
   time?: number
-  /**
-   * True for calls that are allowed during maintenance (the setting maintenance), not only to
-   * administrators.
-   */
+  /** True if anyone may make the call during maintenance (a setting), not only administrators. */
   always?: boolean
   /** Backend functions that run first, in the same transaction. If one returns an {error}, it is thrown. */
   before?: BackendCall | BackendCall[]

@@ -7,7 +7,7 @@ import { env } from '../settings/env.ts'
 
 /**
  * A pool of connections to one server. pg-pool's own time limit would start a timer for every query, which
- * costs a twentieth of a small request. So the client limits the login, and `connect` the whole wait.
+ * costs a twentieth of a small request. So the client limits the login, and `connect` limits the whole wait.
  */
 export class Pool extends pg.Pool {
   readonly connectTime: number
@@ -47,7 +47,7 @@ const pool = new Pool(env.database, env.databasePool, connectTime)
 /** The connection of health checks and alarms, which must work when every other one is taken. */
 export const reservePool = new Pool(env.database, 1, connectTime)
 
-/** How many connections are open and unused, and how many calls wait for one. */
+/** How many connections are open, how many of them are idle, and how many calls wait for one. */
 export const poolFigures = () =>
   Object.entries({ requests: pool, reserve: reservePool }).map(([name, one]) => ({
     pool: name,
@@ -67,7 +67,7 @@ const retryable = ['40P01', '40001']
 
 const queryTimeout = 9000
 
-/** Sends one message, and once more after a conflict; a rate that the message counts is counted again. */
+/** Sends one message, and repeats it after a conflict; a rate in the message is then counted twice. */
 export async function sendQuery(text: string, from = pool): Promise<Rows> {
   const end = Date.now() + queryTimeout
   try {

@@ -57,7 +57,7 @@ export const replicaSlots = () => replicas.filter(isUp).length * Math.max(1, env
 
 /** Errors of the request itself: refusals, invalid values, missing rights, the time limit. */
 const isOfRequest = /^(PT[45]..|22...|23...|42501|57014)$/
-/** Errors of a request that conflicted with replicated changes, or arrived before those that it needs. */
+/** Errors of a request that conflicted with replicated changes, or arrived before changes that it needs. */
 const isConflict = /^40/
 
 let systemId: Promise<string> | undefined

@@ -34,7 +34,7 @@ export function alarm(
   return startSaving()
 }
 
-/** Raises an alarm for a failed call that no client is told about, unless the failure is temporary. */
+/** Raises an alarm for a failed call whose error reaches no client, unless the failure is temporary. */
 export function callFailed(name: string, error: Error): void {
   const { code } = classifyError(error, { role: 'backend' })
   if (!['service_unavailable', 'timeout'].includes(code)) {

@@ -31,7 +31,7 @@ const notConfigured: ErrorCode[] = [
   'payment_not_configured',
 ]
 
-/** Tells whether an error carries retryAfter: every 429 and 503, unless something is not configured. */
+/** True for errors with retryAfter: every 429 and 503, unless they report a missing configuration. */
 export const isTemporary = (code: ErrorCode) =>
   [429, 503].includes(errors[code][0]) && !notConfigured.includes(code)
 
@@ -57,7 +57,7 @@ export function errorBody(
   }
 }
 
-/** Both texts of an error, with its details in them. */
+/** Returns both texts of an error, with its details filled in. */
 export function textsOf(
   code: ErrorCode,
   details: Detail,

@@ -384,7 +384,7 @@ export const errors = {
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code)
 
-/** These texts are used instead if the format of a picture is known. */
+/** These texts replace the general ones if the format of a picture is known. */
 export const formatTexts = {
   file_not_image: [
     'الصور بصيغة {format} غير مدعومة، أرسلها بصيغة JPEG أو PNG أو WebP',

@@ -24,7 +24,7 @@ export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unk
   else console.log(line)
 }
 
-/** Logs a failure that no client learns of, without the values that errors of Postgres and parsers repeat. */
+/** Logs a failure that reaches no client, without the values that Postgres and parsers repeat in errors. */
 export function logFailure(failed: string, thrown: unknown): void {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   log('error', { failed, cause: causeOf(error), stack: stackLinesOf(error) })

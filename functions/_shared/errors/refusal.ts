@@ -2,14 +2,14 @@ import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
 /**
- * `min` and `max` are the limits, in characters, of a text that is too short or too long; `format` is that of
- * a picture.
+ * `min` and `max` limit the characters of a text that is too short or too long; `format` is the format of a
+ * picture.
  */
 export type Field = { path: string; code: string; min?: number; max?: number; format?: string }
 export type Detail = Record<string, unknown> & {
   fields?: Field[]
   retryAfter?: number
-  /** Both texts, where an administrator wrote them. */
+  /** Both texts, if an administrator wrote them. */
   said?: [ar: string, en: string]
 }
 
@@ -48,7 +48,7 @@ export function causeOf(thrown: Error): string {
 export const stackLinesOf = ({ name, stack = '' }: Error) =>
   [name, ...stack.match(/^ +at .+$/gm) ?? []].join('\n')
 
-/** Error codes of single SQLSTATEs. classifyError handles some classes; all others are `internal`. */
+/** Error codes for single SQLSTATEs. classifyError handles whole classes; all others are `internal`. */
 const codesBySqlState: Record<string, ErrorCode> = {
   '23502': 'validation_failed', // not_null_violation
   '23514': 'validation_failed', // check_violation
@@ -65,8 +65,8 @@ const codesBySqlState: Record<string, ErrorCode> = {
 }
 
 /**
- * Returns the error code of anything thrown. A value beyond Postgres' limits (54) is the client's fault,
- * unless `ofPeople` is false, because a provider sent it.
+ * Returns the error code of anything thrown. A value beyond Postgres' limits (54) is the client's fault;
+ * `ofPeople` is false if a provider sent the value.
  */
 export function classifyError(
   thrown: Error,

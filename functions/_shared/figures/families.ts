@@ -1,5 +1,5 @@
-// Figures for Prometheus, in its text format 0.0.4 or, if requested, OpenMetrics 1.0. No library is used, because one
-// would need modules of Node that edge functions lack (cluster, worker_threads) and would write one format only.
+// Figures for Prometheus, in its text format 0.0.4 or in OpenMetrics 1.0 on request. A library would need
+// modules of Node that edge functions lack (cluster, worker_threads), and would write only one format.
 
 export type Labels = Record<string, string>
 
@@ -20,7 +20,7 @@ export const gauge = (name: string, help: string, samples: Sample[]): Family => 
 export const single = (name: string, help: string, value: Sample['value']): Family =>
   gauge(name, help, [{ value }])
 
-/** More label values than this are counted together, so that no input makes the figures grow without end. */
+/** Beyond this number, label values are counted together, so that input cannot make the figures grow. */
 const mostSeries = 2000
 
 class Series<T> {

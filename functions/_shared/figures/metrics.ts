@@ -1,5 +1,5 @@
-// GET /metrics of the facade and the gateway: figures of the database and, if the process is long-lived, of the process
-// itself. None is about a person.
+// GET /metrics of the facade and the gateway: figures of the database and, if the process is long-lived, of
+// the process itself. No figure is about a person.
 import process from 'node:process'
 import { backend } from '../database/db.ts'
 import { poolFigures } from '../database/pools.ts'
@@ -39,7 +39,7 @@ const timeLimit = 2000
 
 async function ask(): Promise<Family[]> {
   const [figures, lags] = await Promise.all([
-    // A lock must not hold up the connection of health checks and alarms.
+    // This avoids the reserved connection: a lock must not hold up health checks and alarms.
     withTimeout(timeLimit, backend<Figures>('figures', {}, 0.75 * timeLimit), 'timeout')
       .catch(() => undefined),
     replicaLags(),
@@ -179,7 +179,7 @@ let counted: (() => Family[]) | undefined
 /** Adds the figures of this long-lived process to those of the database. */
 export const countHere = (families: () => Family[]) => void (counted = families)
 
-/** The database is asked at most once in two seconds. */
+/** Queries the database at most once in two seconds. */
 export async function metrics(
   accept: string | undefined,
   more: Family[] | Promise<Family[]> = [],

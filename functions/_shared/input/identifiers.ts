@@ -11,9 +11,7 @@ import {
   visible,
 } from './texts.ts'
 
-/**
- * The prefixes of Kuwaiti mobile numbers. private.mobile_prefixes has the same (docs/deploy.md).
- */
+/** The prefixes of Kuwaiti mobile numbers, the same as in private.mobile_prefixes (docs/deploy.md). */
 export const mobilePrefixes = '5|6|9'
 const phone = new RegExp(`^(?:\\+?965)?((?=${mobilePrefixes})[0-9]{8})$`)
 
@@ -93,7 +91,7 @@ export const NewPassword = z
   .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
   .openapi({ type: 'string', minLength: 8, maxLength: 72, description: 'At most 72 bytes.' })
 
-// This is four times what bcrypt reads.
+// Four times as many bytes as bcrypt reads.
 const longestPassword = 288
 
 /** Accepts any password that may be right, because it may have been set in Auth under other rules. */

@@ -20,8 +20,8 @@ export const findReservedName = (names: Iterable<string>): string | undefined =>
 }
 
 /**
- * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number that is
- * almost a whole number of fils is written as that (numbers.ts).
+ * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number
+ * that is almost a whole number of fils becomes that number (numbers.ts).
  */
 export function checkJson(text: string, unknown = 'unknown'): string {
   if (depthOf(text) > depthLimit) throw invalidField('', 'too_big')
@@ -73,7 +73,7 @@ function inspect(text: string, unknown: string) {
   return { value: JSON.parse(text, read), fault, isChanged }
 }
 
-// Passwords are compared as they were typed, so they are not checked here; new ones have their own schema.
+// Passwords are compared as typed, so they are not checked here; new passwords have their own schema.
 const asTyped = ['password', 'currentPassword']
 // Runs of marks in an identifier are left to its schema, which at sign-in treats them like a wrong password.
 const identifier = 'identifier'

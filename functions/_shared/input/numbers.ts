@@ -1,5 +1,5 @@
-// Accepts a number only if JavaScript represents it exactly as it was written, or if it is almost a whole number of
-// fils: a client that counts in binary or decimal fractions writes 2.9 as 2.8999999999999995904.
+// Accepts a number only if JavaScript represents it exactly as written, or if it is almost a whole number of
+// fils: some clients write 2.9 as 2.8999999999999995904.
 import { z } from '@hono/zod-openapi'
 import { asciiDigits } from './texts.ts'
 
@@ -11,7 +11,7 @@ function isExact(value: number, source: string): boolean {
   return digits(source) === digits(String(value))
 }
 
-/** Returns the multiple of a fils within 1e-9 of a number that is written with more digits than a double has. */
+/** Rounds a number with more than three decimals to fils, if that changes it by at most 1e-9. */
 function nearestFils(source: string): number | undefined {
   const [, sign, whole, decimals] = /^(-?)(\d{1,12})\.(\d{4,80})$/.exec(source) ?? []
   if (whole === undefined) return undefined
@@ -28,8 +28,8 @@ export const numberIn = (value: number, source: string): number =>
 const plain = /^-?[0-9]{1,20}(\.[0-9]{1,20})?$/
 
 /**
- * Parses a plain decimal, in Arabic or Persian digits too, as apps in Arabic write them. Returns NaN for text that
- * Number() would guess at: 0x10, 1e3, spaces.
+ * Parses a plain decimal. Digits may be Arabic or Persian, as apps in Arabic write them. Returns NaN for text
+ * that Number() would guess at: 0x10, 1e3, spaces.
  */
 export function parseDecimal(text: string): number {
   const decimal = text.length > 42 ? '' : asciiDigits(text).replace('\u066B', '.')

@@ -9,7 +9,7 @@ const runOfMarks = /[\p{M}\uFF9E\uFF9F]{31}/u
 /** Finds more than 30 combining marks in a row, which make normalizing take quadratic time (UAX #15). */
 export const hasRunOfMarks = (text: string) => text.length > 30 && runOfMarks.test(text)
 
-/** True for text that is not even processed: over four times its limit, or with a long run of marks. */
+/** True for text that is refused unprocessed: over four times its limit, or with a long run of marks. */
 export const isUnfit = (text: string, most: number) => text.length > 4 * most || hasRunOfMarks(text)
 
 export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): string | undefined {
@@ -24,7 +24,7 @@ const hidden = new RegExp(
     '\\uFE00-\\uFE0F\\uFEFF\\u{E0100}-\\u{E01EF}]',
   'gu',
 )
-// Inside a name joiners are part of it. The look-behind keeps a long run of joiners from taking quadratic time.
+// Joiners inside a name belong to it. The look-behind avoids quadratic time on a long run of joiners.
 const ends = /^[ \u200C\u200D]+|(?<![ \u200C\u200D])[ \u200C\u200D]+$/g
 
 /** One line without hidden marks and without blanks or joiners at its ends; undefined if it is unfit. */
@@ -48,7 +48,7 @@ export function plainLine(text: string, most: number): string | undefined {
 
 const graphemes = new Intl.Segmenter()
 
-/** The beginning of a text: at most `most` characters of UTF-16, as private.beginning ends it. */
+/** The beginning of a text: at most `most` UTF-16 units, cut as private.beginning cuts it. */
 export function beginning(text: string, most: number): string {
   if (text.length <= most) return text
   const { index } = graphemes.segment(text).containing(most)!

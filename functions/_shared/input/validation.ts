@@ -22,8 +22,8 @@ export function validationError(error: z.ZodError): [ErrorCode, Detail] {
 type Parsed<T extends z.ZodType> = z.ZodSafeParseResult<z.output<T>>
 
 /**
- * Reads input. A null is an absent field unless the schema takes it. Each issue has the value that it is about, so that
- * a missing value can be distinguished from a wrong one.
+ * Reads input. A null counts as an absent field unless the schema accepts null. Each issue carries its value,
+ * which distinguishes a missing value from a wrong one.
  */
 export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   try {
@@ -35,7 +35,7 @@ export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> 
   }
 }
 
-/** Reads a JSON body. An empty text is a null in each field that takes one. */
+/** Reads a JSON body. An empty text counts as null in each field that accepts null. */
 export function readJson<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   const emptied = emptyTextsIn(given)
   if (!emptied.length) return read(schema, given)
@@ -99,8 +99,7 @@ function withoutKeys(given: unknown, paths: Path[]): unknown {
 /** An informational field: a value that does not fit the schema is left out instead of being refused. */
 export const forInformation = <T extends z.ZodType>(schema: T) =>
   z.preprocess(
-    // Null is left to the schema, which refuses it, so that it counts as an absent field, as
-    // elsewhere.
+    // The schema refuses null, and `read` then treats it as an absent field, as elsewhere.
     (given) => given === null || schema.safeParse(given).success ? given : undefined,
     schema.optional(),
   ).optional()
@@ -113,7 +112,7 @@ function fieldsOf(issue: Issue): Field[] {
     return [{ path, code: 'required' }]
   }
   if (issue.code === 'invalid_union' && issue.errors.length) {
-    // For a union, the issues of the member that has the fewest are reported.
+    // For a union, this reports the issues of the member with the fewest.
     const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
     return nearest.flatMap((inner) => fieldsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }

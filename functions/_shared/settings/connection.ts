@@ -67,7 +67,7 @@ function decode(part: string): string {
   }
 }
 
-/** Returns the connection of role `facade`. On the pooler, a replica's name (-rr-…) may follow the role's. */
+/** Returns the connection of role `facade`. On the pooler, a replica's name (-rr-…) may follow the role. */
 export function facadeConnection(
   url: string,
   supabaseUrl: string,

@@ -1,4 +1,4 @@
-// The kinds of values. deploy checks a value before it sends a setting, the functions before they use it.
+// The kinds of values. deploy checks a value before it sends a setting; the functions check before use.
 
 export type Kind = {
   /** Completes the sentence "NAME must be …". */

@@ -4,7 +4,7 @@ import * as a from './setting-kinds.ts'
 
 export type Setting = {
   about: string
-  /** The value if the setting is missing. A required setting, or one that turns a part on, has none. */
+  /** The value if the setting is missing. Required settings, and those that turn a part on, have none. */
   default?: string
   /** Anyone who knows the value can do harm, so a value that cannot be secret is refused. */
   secret?: boolean
@@ -13,7 +13,7 @@ export type Setting = {
   off?: string
   /**
    * Who sets it: `deploy`, `platform` (Supabase), `stand-in` (tests, or outside production only) or
-   * `process` (the facade or gateway as its own process). Without it, the person deploying does.
+   * `process` (the facade or gateway as its own process). If absent, the person deploying sets it.
    */
   by?: 'deploy' | 'platform' | 'stand-in' | 'process'
 }
