@@ -1,5 +1,5 @@
 // The facade as its own process, for when function invocations would cost more than a machine
-// (docs/deploy.md). It listens on HOST and PORT; the other settings are those of the functions. TLS and
+// (docs/deploy.md). It listens on HOST and PORT, and otherwise has the settings of the functions. TLS and
 // client time limits belong to the proxy in front.
 import { log, logFailure } from '../_shared/errors/log.ts'
 import { countHere } from '../_shared/figures/metrics.ts'
@@ -33,7 +33,7 @@ Object.assign(globalThis, {
   },
 })
 
-// A rejection in work after one answer must not end the process.
+// A rejected promise in background work must not end the process.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
   logFailure('a promise', event.reason)

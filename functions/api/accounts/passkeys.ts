@@ -1,4 +1,4 @@
-// Passkeys (WebAuthn): makes the options that browsers get, and verifies what they answer.
+// Passkeys (WebAuthn): makes the options that browsers get, and verifies their answers.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { call } from '../../_shared/database/db.ts'
@@ -17,7 +17,7 @@ const isPage = (origin: string) => /^https?:\/\/(?!\[|[\d.]+(:\d+)?$)/.test(orig
 
 /**
  * Returns the origin of the requesting page, and its host without the port, to which a passkey is bound. An
- * app sends no origin, so it signs for the first page.
+ * app sends no origin, so it signs for the first page of CORS_ORIGINS.
  */
 function pageOf(c: ApiContext) {
   const origin = c.req.header('origin') ?? env.corsOrigins.find(isPage) ?? 'http://localhost'
@@ -25,7 +25,7 @@ function pageOf(c: ApiContext) {
   return { origin, rpId: new URL(origin).hostname }
 }
 
-/** Bytes as browsers write them; standard base64 and padding, which some clients send, mean the same. */
+/** Converts to base64url as browsers write it; some clients send standard base64 or padding. */
 const base64url = (text: string) =>
   text.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')
 
@@ -61,13 +61,13 @@ type Taken = {
 const take = async (c: ApiContext, adding: boolean, id: string): Promise<Taken> =>
   JSON.parse(await call(c, 'take_passkey_challenge', { adding, credentialId: base64url(id) }))
 
-// Loaded when they are needed, because only administrators need them.
+// Loaded on demand, because only administrators need them.
 const library = async () => ({
   ...await import('@simplewebauthn/server'),
   ...await import('@simplewebauthn/server/helpers'),
 })
 
-/** Returns undefined where the library throws. Its reason goes to the log, without the values in it. */
+/** Returns undefined if the library throws. The error is logged without the values in its message. */
 async function ifRight<T>(c: ApiContext, verify: () => Promise<T>): Promise<T | undefined> {
   try {
     return await verify()
@@ -85,7 +85,7 @@ function refuseFramed(clientData: string) {
   if (crossOrigin === true) throw new Error('signed in a frame')
 }
 
-/** Verifies a new passkey, and returns what to store of it; undefined if anything is wrong. */
+/** Verifies a new passkey and returns the fields to store; undefined if anything is wrong. */
 export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
   const { origin, rpId } = pageOf(c)
   const { challenge } = await take(c, true, id)
@@ -126,7 +126,7 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
   })
 }
 
-/** Verifies a proof by a passkey, and returns which one it was; undefined if anything is wrong. */
+/** Verifies a proof by a passkey; returns its id and counter, or undefined if anything is wrong. */
 export async function verifyProof(c: ApiContext, { id, response }: Assertion) {
   const { origin, rpId } = pageOf(c)
   const { challenge, passkey } = await take(c, false, id)

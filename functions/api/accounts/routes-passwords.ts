@@ -99,7 +99,7 @@ export const passwords = area()
   .openapi(forgot, async (c) => {
     const { identifier, smsFor } = c.req.valid('json')
     const answer = await requestCode(c, identifier, 'reset', { smsFor })
-    // Only limits of the address and the service are reported, not those of the identifier.
+    // Reports limits of the address and of the service, but not of the identifier.
     if (reported.includes(answer.error?.rule ?? '')) throwIfError(answer)
     const { resendAfter, resetId } = answer
     return send(c, JSON.stringify({ resendAfter, resetId }), 202)

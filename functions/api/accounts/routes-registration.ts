@@ -229,7 +229,7 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
-/** Records the refusal, because the person could still type the code of somebody else's registration. */
+/** Records the refusal, because the person may still type the code of another's registration. */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const given = await c.req.json().catch(() => undefined)
   const { data: identifier } = Identifier.safeParse(Object(given).identifier)

@@ -136,7 +136,7 @@ const nobody = (): Identifier => ({
   value: `${crypto.randomUUID()}@accounts.invalid`,
 })
 
-/** Does the same work as for an account, then compares the password with those of open registrations. */
+/** Does the same work as for an account, then compares the password with the open registrations' ones. */
 async function tryWithoutAccount(
   { value }: Identifier,
   password: string,
@@ -162,7 +162,7 @@ export const signingIn = area()
       identifier.value,
       address,
       async (counted) => {
-        // This is checked at every sign-in, because a check in one case only would reveal who has an account.
+        // Every sign-in checks this, because a check in one case only would reveal who has an account.
         if (!counted.hasDecoy) await createDecoy()
         return counted.exists
           ? await signIn(identifier, password, address)
@@ -180,7 +180,7 @@ export const signingIn = area()
     if (!tokens) throw new Refusal('token_invalid')
     throwIfDenied(tokens)
     const noted = { name: 'note_session' as const, args: placeArgs(c, tokens) }
-    // The old refresh token is used up, so nobody may be left without the new one.
+    // The old refresh token is used up, so the client gets the new one even during maintenance.
     return send(c, await sessionBody(c, tokens, [noted], true))
   })
   .openapi(logout, async (c) => {

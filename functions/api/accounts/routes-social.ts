@@ -43,7 +43,7 @@ const SocialSession = z
   })
   .openapi('SocialSession', { description: 'A session of a sign-in with Google or Apple.' })
 
-/** Runs before other checks, so that nothing of a request for an unconfigured provider is read. */
+/** Runs before other checks, so that a request for an unconfigured provider is not read at all. */
 const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
@@ -94,9 +94,9 @@ type Entry = MaybeError & {
   announcementId: string
   exists: boolean
   hasName: boolean
-  /** Another request with the token, by the same client, is not finished yet. */
+  /** Another request by the same client with this token is not finished yet. */
   isPending: boolean
-  /** For a token that is used once more: what `isNewAccount` was the first time. */
+  /** The first value of `isNewAccount` for a token that is used again. */
   wasNewAccount: boolean | null
 }
 
@@ -155,7 +155,7 @@ async function signInOwner(
   return { tokens, isNewAccount }
 }
 
-/** Waits up to five seconds for a request by the same client that has the same token. */
+/** Waits up to five seconds for another request by the same client with the same token. */
 async function begin(
   c: ApiContext,
   provider: ProviderName,
@@ -200,7 +200,7 @@ async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
     return send(c, `${session.slice(0, -1)},"isNewAccount":${wasNewAccount ?? isNewAccount}}`)
   } catch (error) {
     // A token that gave no session can be used again at once, or after two minutes if this call fails.
-    // One that gave a session before stays used.
+    // A token that gave a session earlier stays used.
     const released = { keys: isRepeated ? [] : keys, announcementId }
     await backend('release_social_tokens', released).catch(() => {})
     // Auth's hook refuses a repeated sign-in after a session of the account has ended.

@@ -23,7 +23,7 @@ export const providers = {
     clientIds: listed('GOOGLE_CLIENT_IDS'),
     issuer: ['https://accounts.google.com', 'accounts.google.com'],
     keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
-    // Google's iOS SDKs put a nonce into the token that the app does not know.
+    // Google's iOS SDKs put a nonce that the app does not know into the token.
     ownNonces: true,
   },
   apple: {
@@ -35,12 +35,12 @@ export const providers = {
   },
 }
 
-/** The person in a verified token, and the keys by which the token is known as used. */
+/** The person in a verified token, and the keys that mark the token as used. */
 export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
-  /** True if the provider spells the email otherwise, so that Auth does not find it by itself. */
+  /** True if Auth would not find the email as the provider spells it. */
   isRespelt: boolean
   name?: string
   clientId: string
@@ -57,9 +57,9 @@ function isStorable(value: unknown): boolean {
 
 // All three are in seconds.
 const longestLife = 24 * 3600
-/** The providers' clocks are not exactly ours. */
+/** Allows for differences from the providers' clocks. */
 const tolerance = 60
-/** The database forgets used tokens by its own clock, which is not exactly that of the functions. */
+/** Allows for the database's clock, by which it forgets used tokens. */
 const rememberedAfter = 300
 
 const isTrue = (value: unknown) => value === true || value === 'true'
@@ -82,7 +82,7 @@ export async function verifyIdToken(
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
   // As with Auth, the app sends the nonce's hash to the provider and the nonce to us. Apple's
-  // `nonce_supported` says what the platform can do, not that the app has sent one.
+  // `nonce_supported` says what the platform can do, not whether the app has sent a nonce.
   const given = nonce === undefined ? undefined : await sha256(nonce)
   const own = providers[provider].ownNonces && given === undefined &&
     typeof payload.nonce === 'string'
@@ -120,7 +120,7 @@ async function verified(provider: ProviderName, idToken: string): Promise<JWTPay
     const audience = [aud ?? []].flat()
     const ours = audience.length > 0 && audience.every((one) => clientIds.includes(one))
     const now = Date.now() / 1000
-    // The tolerance is for `iat` and `nbf`: jwtVerify would let `exp` have it too.
+    // The tolerance applies to `iat` and `nbf`; jwtVerify would also apply it to `exp`.
     const timely = iat <= now + tolerance && now < exp && exp - iat <= longestLife
     const named = typeof sub === 'string' && sub.length > 0 && sub.length <= 255
     if (ours && timely && named && isStorable(payload) && protectedHeader.kid) return payload

@@ -88,7 +88,7 @@ const textOf = (value: unknown) =>
     : String(value)
 
 const beginsFormula = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
-/** Where a spreadsheet that splits at semicolons, tabs or lines would begin a cell with a formula. */
+/** Matches where a spreadsheet that splits at semicolons, tabs or lines would begin a formula. */
 const beforeFormula = /(?<![;\s"'])[;\s"']+(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g
 // Also matches phone numbers; times never begin a formula.
 const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/

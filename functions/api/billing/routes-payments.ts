@@ -166,7 +166,7 @@ async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promi
   try {
     await lookUp(due, lookUpTime)
   } catch (error) {
-    // A late answer, a webhook, the next call or the job will tell.
+    // A late answer, a webhook, the next call or the job will update the status.
     log('warn', { paymentId: due.paymentId, why: causeOf(error as Error) })
   }
   return await call(c, 'get_invoice', given)

@@ -30,7 +30,7 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   if (length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
   if (length === undefined && !raw.body) return
-  // A body cannot be longer than its declared length. Only one without a length is counted as it arrives.
+  // A body cannot be longer than its declared length. A body without one is counted as it arrives.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
     : new Uint8Array(await receiveWithin(bodyTime, raw.arrayBuffer()))
@@ -38,7 +38,7 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   c.set('body', bytes)
 }
 
-/** Uploads are counted while they are read; one that declares too much is refused at once. */
+/** Refuses an upload that declares too large a size; all uploads are counted while they are read. */
 export const rejectLargeUpload: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
@@ -102,7 +102,7 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
   return undefined
 }
 
-/** Turns a request with an empty body into one without, whatever its content type is. */
+/** Removes an empty body from the request, whatever its content type is. */
 export const dropEmptyBody: Check = async (c) => {
   if (c.get('body') && await c.req.text()) return undefined
   const { url, method, headers: given } = c.req.raw

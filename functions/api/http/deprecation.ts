@@ -1,8 +1,8 @@
-// A route that will go says so a year ahead, in its description and with every answer.
+// A route that will be removed announces it a year ahead, in its description and with every answer.
 import type { MiddlewareHandler } from 'hono'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 
-/** The day on which a route may go, a year after it was announced. */
+/** The day from which a route may be removed, a year after the announcement. */
 function lastDay(announced: string): Date {
   const day = new Date(announced)
   day.setUTCFullYear(day.getUTCFullYear() + 1)

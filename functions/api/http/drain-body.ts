@@ -1,7 +1,7 @@
 /**
  * If an answer is ready before the body of its request has been read, Deno's server resets the connection
  * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
- * as the platform's server does. `patience` scales how long a pause may be. This file reads no setting.
+ * as the platform's server does. `patience` scales the longest allowed pause. This file reads no setting.
  */
 export async function handleThenDrain(
   request: Request,
@@ -55,7 +55,7 @@ async function readRest(read: Read, patience: number) {
 
 const chunk = 64 * 1024
 const quietPeriod = 200
-/** Less than the 150 s after which a proxy gives up an answer that does not begin. */
+/** Less than the 150 s after which a proxy gives up on an answer that has not begun. */
 const timeLimit = 100_000
 
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {

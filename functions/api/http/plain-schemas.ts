@@ -116,7 +116,7 @@ function whole(parts: Schema[], rest: Schema, resolve: Resolve): Schema {
   }
 }
 
-/** Merges a union of objects into one that has all fields, and requires those that all of them require. */
+/** Merges a union of objects into one with all fields. A field is required if every member requires it. */
 function union(parts: Schema[], resolve: Resolve): Schema {
   const objects = parts.map(resolve)
   const exact = { 'x-any-of': parts }
@@ -185,7 +185,7 @@ export const pascal = (name: string) =>
 const mapValues = <T, U>(record: Record<string, T>, change: (value: T, name: string) => U) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 
-/** Replaces the simplified schemas by the exact forms. */
+/** Replaces simplified schemas with their exact forms. */
 export function exactly<T>(part: T): T {
   if (Array.isArray(part)) return part.map(exactly) as T
   if (typeof part !== 'object' || !part) return part

@@ -135,7 +135,7 @@ export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
 
 export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...validationError(error))
 
-/** Answers any thrown error. An unforeseen one is logged with its stack and answered as 500. */
+/** Answers any thrown error. Unforeseen errors are logged with their stack and answered as 500. */
 export function onError(thrown: Error, c: ApiContext) {
   const ofPeople = !routePath(c, -1).startsWith('/payments/webhook')
   const { code, detail, cause } = classifyError(thrown, c.get('caller'), ofPeople)

@@ -2,7 +2,7 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import type { Check, GuestCache } from './checks.ts'
 
-/** What a route may require of callers beyond a token, with the codes for those who do not meet it. */
+/** What a route may require of callers beyond a token, and the codes for callers who lack it. */
 export const needs = {
   identity: ['identity_not_usable'],
   company: ['identity_not_usable', 'identity_type_required'],
@@ -29,14 +29,11 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   idempotent?: boolean
   /** True if refused writes are not counted: providers resend them, and people may share an address. */
   unlimited?: boolean
-  /**
-   * True for routes that are open during maintenance (the setting maintenance), not only to
-   * administrators.
-   */
+  /** True for routes that are open to everyone during maintenance (a setting), not only to administrators. */
   always?: boolean
   /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode
-  /** The day (`2027-01-31`) on which it was announced that the route will go, a year later at the soonest. */
+  /** The day (`2027-01-31`) when the route's removal was announced; it goes a year later at the soonest. */
   deprecatedSince?: string
   /** How long caches may store an answer to a guest; by default not at all. */
   guestCache?: GuestCache

@@ -78,7 +78,7 @@ function setParsing({ params, query, headers, body }: Input) {
   }
 }
 
-/** For callers with a token. A route spreads one of these four; without any, a token is optional. */
+/** For callers with a token. A route spreads one of these four; if it spreads none, a token is optional. */
 export const mine = { security: [{ bearer: [] }], checks: [requireToken] }
 /** For callers who act as their active identity, whatever its type. */
 export const acting = { ...mine, needs: 'identity' } as const
@@ -118,7 +118,7 @@ export const Picture = z.url().nullable().describe('Address of the picture; null
 export const Money = z.number().openapi({ example: 650 })
   .describe('An amount of Kuwaiti dinars, exact to the fils: at most three decimals.')
 
-/** Gives each field its own description, or that of the record's field with the same name. */
+/** Gives each field its own description, or else the description of the record's field of that name. */
 export const describedAs = <Fields extends Record<string, z.ZodType>>(
   record: Record<string, z.ZodType>,
   fields: Fields,
@@ -132,7 +132,7 @@ export const describedAs = <Fields extends Record<string, z.ZodType>>(
 
 export const MoneyOrNull = Money.nullable()
 
-/** A nullable component, because nullable() would make the component null everywhere. */
+/** Makes a component nullable in one place; nullable() would make it nullable everywhere. */
 export const orNull = <T extends z.ZodType>(component: T) => z.union([component, z.null()])
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({

@@ -1,5 +1,5 @@
-// Approximate limits in each worker's memory. Reads are counted here, so that a read stays one read-only
-// message, and so are refused writes, which nothing else counts. Exact limits are in the database.
+// Approximate limits in each worker's memory. They count reads, so that a read stays one read-only message,
+// and refused writes, which nothing else counts. Exact limits are in the database.
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
 import { setRateHeaders } from '../../_shared/database/db.ts'
@@ -63,10 +63,10 @@ const limitTo = (max: number, keyOf?: (c: ApiContext) => string): Check => {
 /** Allows READ_RATE reads a minute; 0 means no limit. */
 export const limitReads = limitTo(env.readRate)
 
-/** Allows half as many counts of searches, which are counted apart from other reads. */
+/** Allows READ_RATE / 2 counts of searches a minute, separately from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
-/** Allows five times as many suggestions, one per letter, for each address. */
+/** Allows READ_RATE * 5 suggestions a minute for each address: every typed letter requests some. */
 export const limitSuggestions = limitTo(env.readRate * 5, (c) => c.get('address'))
 
 /** After REFUSAL_RATE refused writes in a minute, refuses all writes until its end; 0 means no limit. */

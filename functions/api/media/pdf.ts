@@ -1,5 +1,5 @@
-// Accepts a PDF by its beginning and end, with what scanners, printers and web servers write around it. The
-// rest is not checked, so a PDF is only ever served as a download.
+// Accepts a PDF by its beginning and end, and tolerates bytes that scanners, printers and web servers write
+// around it. The rest is not checked, so a PDF is only ever served as a download.
 import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const text = new TextDecoder('latin1')
@@ -30,7 +30,7 @@ const longest = 100
 
 /**
  * Searches the file for an /Encrypt entry. The dictionary that has it is never compressed. The entry does not
- * tell whether a password is needed: with only an owner's password a PDF opens without one.
+ * tell whether a password is needed: a PDF with only an owner's password opens without it.
  */
 function isEncrypted(bytes: Bytes): boolean {
   for (let at = 0; at < bytes.length; at += pieceSize) {

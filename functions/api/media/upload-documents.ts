@@ -68,7 +68,7 @@ class DocumentUpload {
     return withBuffer(async (buffer) => {
       const bytes = await readInto(part, buffer, maxSize)
       if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
-      // What begins as a picture is read as one, whatever it contains, so that it loses its metadata.
+      // A file that begins as a picture is read as one, whatever else it contains, to remove its metadata.
       const pdf = beginsAsPicture(bytes) ? undefined : pdfIn(bytes)
       const file = pdf
         ? { type: 'application/pdf', ending: 'pdf', pieces: [bytes] }

@@ -74,7 +74,7 @@ async function* present(
   }
 }
 
-/** Some generated clients send a text as JSON, and an absent one as null. */
+/** Some generated clients send a text as JSON, and an absent text as null. */
 function plainText(text: string): string {
   if (text !== 'null' && !text.startsWith('"')) return text
   try {
@@ -124,7 +124,7 @@ export async function readInto(
 const asRefusal = (error: unknown) =>
   error instanceof MultipartError ? invalidFields({ path: '', code: 'invalid' }) : error
 
-// Invisible characters, and those that change the direction of a line.
+// Invisible characters, and characters that change the direction of a line.
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 export const displayName = (filename: string) => beginning(filename.replace(invisible, ''), 120)

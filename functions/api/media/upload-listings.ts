@@ -74,7 +74,7 @@ class ListingUpload {
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  /** Returns the fields that came before the first file. Later ones are used once all files are stored. */
+  /** Returns the fields that came before the first file. Later fields are used once all files are stored. */
   private target() {
     const { propertyId, uploadSessionId } = this.fields
     return { propertyId, uploadSessionId }

@@ -1,6 +1,6 @@
-// Limits how much of this worker uploads use: two at once per account, and a bounded amount of memory, which
-// is allocated as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow
-// client delays only itself.
+// Limits uploads in this worker: two at once per account, and a bounded amount of memory, which is allocated
+// as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client delays
+// only itself.
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import type { Bytes } from '../../_shared/input/bytes.ts'
 
@@ -15,7 +15,7 @@ let allocated = 0
 // Memory that the next upload reuses, because the engine frees large memory late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// The buffers in use, oldest first. An upload has only one at a time, a new one for each file.
+// The buffers in use, oldest first. An upload has one at a time, and a new one for each file.
 const buffers = new Set<UploadBuffer>()
 
 export class UploadBuffer {

@@ -76,7 +76,7 @@ export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | R
   }
 }
 
-/** This hash recognises a picture that is sent again. It is made MiB by MiB, because Web Crypto copies its input. */
+/** Recognises a picture that is sent again. Hashes MiB by MiB, because Web Crypto copies its input. */
 async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
@@ -107,7 +107,7 @@ export class StoredFiles {
     await storeFile(this.bucket, name, content, metadata)
   }
 
-  /** Removes the files if it is certain that no row refers to them. Otherwise a job finds out. */
+  /** Removes the files if it is certain that no row refers to them. Otherwise a job decides later. */
   async removeAfter(error: unknown) {
     const certain = error instanceof Refusal && error.code !== 'timeout' ||
       /^PT4/.test((error as { code?: string }).code ?? '')

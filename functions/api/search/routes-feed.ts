@@ -42,7 +42,7 @@ const FeedPage = z
   })
   .openapi('FeedPage', { description: 'A page of the home feed.' })
 
-/** Lets caches store the feed for 30 s, but not beyond the next snapshot; one begins every five minutes. */
+/** Lets caches store the feed for 30 s, but not beyond the next snapshot (one every five minutes). */
 function untilNextSnapshot() {
   const left = Math.floor(300 - Date.now() / 1000 % 300)
   const fresh = Math.min(30, left)

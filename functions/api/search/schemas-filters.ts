@@ -131,7 +131,7 @@ const codesInQuery = (about: string) =>
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 
-/** The filters of query strings, which have none of those that belong to a single strategy. */
+/** The filters of query strings, without those that belong to a single strategy. */
 export const queryFilters = {
   ...common,
   kinds: codesInQuery(about.kinds),
