@@ -1,7 +1,7 @@
 // The newest known state of each conversation, in the gateway and in apps.
 import type { ConversationUpdated } from './protocol.ts'
 
-// This is more than the number of conversations that can change while one is being queried.
+// Exceeds the number of conversations that can change during a query.
 const mostCached = 1000
 
 /** The state for clients, without the channel names, which clients of the gateway do not use. */
@@ -49,7 +49,7 @@ export class ConversationStates {
 export const lastSeqOf = (state: ConversationUpdated | undefined): number =>
   state?.lastMessage?.seq ?? 0
 
-/** The unread messages that a conversation adds to the total; an archived one adds none. */
+/** The unread messages that a conversation adds to the total; an archived conversation adds none. */
 export const countedUnread = (
   state: Pick<ConversationUpdated, 'unread' | 'archived'> | undefined,
 ): number => state && !state.archived ? state.unread : 0

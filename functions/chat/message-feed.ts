@@ -13,7 +13,7 @@ type Options = {
   failed: (error: unknown) => void
 }
 
-// Milliseconds by which a message's event may arrive after that of a later message.
+// The event of a message may arrive this many milliseconds after the event of a later message.
 const patience = 80
 // At most this many early messages are kept; others are read from the history.
 const mostEarly = 100
@@ -68,7 +68,7 @@ export class MessageFeed {
       }
       this.filling = false
       this.deliverEarly()
-      // A message that the history lacks does not exist; one announced meanwhile may still arrive.
+      // A message that the history lacks does not exist, unless it was announced during the read.
       if (this.newest === newest) this.newest = this.last
       this.reaches(this.newest)
     } catch (error) {

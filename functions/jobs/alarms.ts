@@ -32,7 +32,7 @@ const formats: Record<string, (raised: Raised) => unknown> = {
   slack: (raised) => ({
     text: lineOf(raised).replace(/[&<>]/g, (character) => slackEscapes[character]!),
   }),
-  // This is a text run, because a text block would be read as Markdown.
+  // This is a text run, because Teams would read a text block as Markdown.
   teams: (raised) => ({
     type: 'message',
     attachments: [{
@@ -63,7 +63,7 @@ function receiver(): string | undefined {
 
 const address = receiver()
 
-/** Signs as Standard Webhooks: the id stays that of the alarm, however often it is sent. */
+/** Signs as Standard Webhooks requires. A repeated message keeps the alarm's id. */
 function signed(id: string, body: string): Record<string, string> {
   if (!key) return {}
   const timestamp = String(Math.floor(Date.now() / 1000))

@@ -25,7 +25,7 @@ const changes = {
 }
 
 type Door = keyof typeof changes | 'provider'
-/** Silent means neither opened nor refused by the fence, for example because Auth was busy. */
+/** Silent: the value was neither taken nor refused by the fence, for example because Auth was busy. */
 type Outcome = 'open' | 'shut' | 'silent'
 
 /** Error texts of the fence (sql/03_accounts/6_events_auth_…). Auth's own refusals prove nothing. */
@@ -40,7 +40,7 @@ const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** Lets one run work at a time, because each sets the decoy's password. A turn ends after two minutes. */
+/** Runs one at a time, because each run sets the decoy's password. A turn ends after two minutes. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const claim = () =>
     backend<string | null>('claim_timestamp', { name: 'doors', every: '2 minutes' })
@@ -97,7 +97,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
   return outcomes
 }
 
-/** Tries each entrance and returns the open ones. Each raises an alarm, settled once the fence refuses it. */
+/** Tries each entrance and returns the open ones. Each raises an alarm until the fence refuses it. */
 export async function tryDoors(): Promise<string[]> {
   const outcomes = await alone(async () => {
     await ensureDecoy()

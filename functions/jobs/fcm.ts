@@ -23,9 +23,9 @@ export type Push = {
 }
 
 /**
- * `dead` means that no device has this token any more, `unknown` that FCM does not find it (the device is
- * removed after three such answers), `dropped` that the push can never be sent, `retry` that it is tried
- * again after at least `wait` seconds, `all` that every push would now fail in this way.
+ * `dead`: no device has this token any more. `unknown`: FCM does not find it; three such answers remove the
+ * device. `dropped`: the push can never be sent. `retry`: it is tried again after at least `wait` seconds;
+ * with `all`, every push would now fail in this way.
  */
 export type Outcome = {
   outcome: 'sent' | 'dead' | 'unknown' | 'dropped' | 'retry'
@@ -143,8 +143,8 @@ function accessToken(from: Account): Promise<string> {
 const lifeOf = ({ expiresAt }: Push) => Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
 
 /**
- * Apple wants nothing but content-available in `aps`, and low priority; FCM refuses a high one for data
- * alone. So the badge is part of the data.
+ * Apple requires that `aps` holds only content-available and that the priority is low; FCM refuses a high
+ * priority for data alone. So the badge is part of the data.
  */
 function silentMessage(push: Push) {
   const { token, data, collapseKey, badge, expiresAt } = push
@@ -271,8 +271,8 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // Without UNREGISTERED it is not certain that the token is dead: the project may be gone. A page of HTML is
-  // not even about a token.
+  // Without UNREGISTERED it is not certain that the token is dead: the project may be gone, or the answer may
+  // be a page of HTML.
   if (status === 404) return { outcome: body.error ? 'unknown' : 'retry', why, alert: true }
   // The project or its rights are wrong, not the token.
   if ([401, 403].includes(status)) {

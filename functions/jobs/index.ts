@@ -1,6 +1,6 @@
 // Edge function `jobs`: scheduled work, mostly one SQL function per job. It runs every minute, `jobs/often`
-// every few seconds (hosted: supabase/schedule.sql). Deploy calls `jobs/address` for the address that it
-// sees, and `jobs/doors` for open entrances of Auth.
+// every few seconds (hosted: supabase/schedule.sql). Deploy calls `jobs/address` to learn which address the
+// functions see, and `jobs/doors` to find open entrances of Auth.
 import { revokeAppleTokens } from '../_shared/auth/apple.ts'
 import { isSecretKey } from '../_shared/auth/secrets.ts'
 import { ensureDecoy } from '../_shared/auth/supabase-auth.ts'
@@ -19,7 +19,7 @@ import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/** Each may run twice at the same time. It returns how much it did, and is called until that is 0. */
+/** Each may run twice at once. It returns the number of things it did, and is called until that is 0. */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'close_due_identities',

@@ -20,7 +20,7 @@ function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random())
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
 
-/** `wait` are the seconds until the next try, `held` how many of them FCM asked for. */
+/** `wait` is in seconds until the next try; `held` is the part of it that FCM requested. */
 async function finish({ id, lease, token }: Push, outcome: string, wait = 0, held = 0) {
   await backend('finish_push', { id, lease, outcome, token, wait, held })
 }

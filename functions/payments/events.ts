@@ -37,7 +37,7 @@ function remember(key: string) {
 
 const underWay = new Map<string, Promise<Received>>()
 
-/** Receives an event. A simultaneous repetition waits for the first one and fails if that fails. */
+/** Receives an event. A simultaneous repetition waits for the first event, and fails if the first fails. */
 export async function receiveEvent(
   provider: Provider,
   event: ProviderEvent,
@@ -48,7 +48,7 @@ export async function receiveEvent(
   if (finished.has(key)) return duplicate
   const earlier = underWay.get(key)
   if (earlier && isFinal(event, await earlier)) return duplicate
-  // That look-up may have begun too early, so one more is made for all who waited for it.
+  // The earlier look-up may have begun before this event, so all that waited for it share one more.
   const joined = underWay.get(key)
   if (joined) return await joined
   const work = lookUpAndSave(provider, event, eventKey, payloadSha256)
@@ -156,7 +156,7 @@ export type DuePayment = {
 
 /**
  * Looks up a payment at the provider and books the answer. After `limit` the caller stops waiting,
- * and it is booked in the background.
+ * and the answer is booked in the background.
  */
 export async function lookUp(due: DuePayment, limit?: number): Promise<Received | undefined> {
   const provider = providerNamed(due.provider)

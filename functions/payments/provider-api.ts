@@ -26,7 +26,7 @@ export async function requestProvider(
   }
 }
 
-/** Reads what `shape` names; throws ProviderUnreadable if the answer has another shape. */
+/** Reads the fields that `shape` names; throws ProviderUnreadable if the answer does not match. */
 export function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {
   const { success, data } = shape.safeParse(answer)
   if (!success) throw new ProviderUnreadable('an answer of another shape')

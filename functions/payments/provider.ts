@@ -63,7 +63,7 @@ export type Provider = {
   header: string
   /** Makes a charge; repeated for the same payment, it returns the same charge. */
   charge(order: Order): Promise<Charge>
-  /** Finds a charge by the provider's id, or by ours if that never arrived; null if it does not exist. */
+  /** Finds a charge by the provider's id, or by our id if that one never arrived; null if none exists. */
   lookUp(
     payment: { ref: string | null; paymentId: string; createdAt: string },
   ): Promise<ChargeAnswer | null>
@@ -81,5 +81,5 @@ export class ProviderDeclined extends Error {}
 export class ProviderMismatch extends ProviderDeclined {}
 /** There was no readable answer, so the effect is unknown. */
 export class ProviderUnreachable extends Error {}
-/** The answer has another shape than the provider's API promises, which an administrator has to know. */
+/** The answer differs from what the provider's API promises; raises an alarm. */
 export class ProviderUnreadable extends ProviderUnreachable {}

@@ -26,7 +26,7 @@ import { isSignedBy, type Json, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string
-  /** The secret API key, which also signs webhooks; a second one while it is being changed. */
+  /** The secret API key, which also signs webhooks; two keys while it is being changed. */
   keys: string[]
   source: string
   callbackUrl: string

@@ -1,4 +1,4 @@
-// sRGB, Display P3 and Adobe RGB. A profile of one of them is recognised by its colours alone, and replaced by our own.
+// sRGB, Display P3 and Adobe RGB. Their profiles are recognised by the colours alone and replaced by our own.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { fixed, type Profile, tagOf } from './profile-format.ts'
 import { Reader } from './reader.ts'
@@ -46,7 +46,7 @@ const spaces: Space[] = [
 const names = ['rXYZ', 'gXYZ', 'bXYZ']
 const curves = ['rTRC', 'gTRC', 'bTRC']
 
-/** Returns our own profile for one that has the same colours, up to a difference that nobody can see. */
+/** Returns our own profile for one with the same colours, apart from invisible differences. */
 export function wellKnown({ samples, colours, tags }: Profile): Profile | undefined {
   const isMatrix = [...names, ...curves].every((name) => tags.has(name)) &&
     ![...tags.keys()].some((name) => name.startsWith('A2B') || name === 'cicp')

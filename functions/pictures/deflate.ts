@@ -1,5 +1,5 @@
-// Reads zlib streams (RFC 1950, 1951). Finds the end of pixels and their unpacked size without storing any, so that a
-// bomb costs no more than its packed size. Can also unpack a stream up to a limit.
+// Reads zlib streams (RFC 1950, 1951). Finds where pixels end and their unpacked size without storing them,
+// so that a bomb costs no more than its packed size. Can also unpack a stream up to a limit.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, Reader } from './reader.ts'
 

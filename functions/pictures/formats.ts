@@ -24,7 +24,7 @@ export function otherFormat(bytes: Bytes): string | undefined {
   const text = String.fromCharCode(...bytes.subarray(0, 200))
   const begins = (start: string) =>
     Array.from(start).every((char, at) => char === '?' ? at < text.length : char === text[at])
-  // A file of boxes (ISO BMFF) begins with a list of its brands; those of films are not among ours.
+  // An ISO BMFF file begins with a list of its brands; brands of films are not in ours.
   const found = begins('????ftyp') ? text.slice(8, bytes[2] << 8 | bytes[3]) : ''
   const named: string[] = found.match(/[^]{4}/g) ?? []
   return beginnings.find(([, start]) => begins(start))?.[0] ??

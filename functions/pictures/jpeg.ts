@@ -1,6 +1,6 @@
-// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile and the
-// orientation. All other segments, bytes between segments, and unreadable or further data after the pixels are dropped.
-// A missing end marker is added.
+// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile
+// and the orientation. Drops all other segments, bytes between segments, and unreadable or further data after
+// the pixels. Adds a missing end marker.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { type ProfileParts, profileSegments, withPart } from './jpeg-profile.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -133,7 +133,7 @@ function segment(reader: Reader, found: Found): boolean {
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** Bytes that precede a marker are dropped: fill bytes, and what some devices leave between segments. */
+/** Skips bytes before a marker: fill bytes, and bytes that some devices leave between segments. */
 function nextMarker(reader: Reader): number {
   const { bytes, end } = reader
   for (let at = reader.at; at + 1 < end; at++) {
@@ -227,8 +227,8 @@ function endOfScan(bytes: Bytes, begin: number, end: number, restarts: boolean):
 }
 
 /**
- * Samsung appends notes and films to a picture, in panoramas without an end marker before them. They end with a
- * directory, whose entries say how far before it each of them begins.
+ * Samsung appends notes and films to a picture; in panoramas no end marker precedes them. They end with a
+ * directory, whose entries tell how far before the directory each of them begins.
  */
 function endBeforeTrailer(bytes: Bytes): number {
   const { length } = bytes

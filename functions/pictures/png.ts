@@ -1,7 +1,7 @@
-// PNG: copies the chunks needed for drawing and those that define colours, with the profile cleaned.
-// The pixels become one chunk that ends where their stream ends, and unreadable data after them counts as the end. An
-// animation becomes its still picture. As in browsers, a wrong checksum matters in the header and the palette; an
-// optional chunk with one is dropped.
+// PNG: copies the chunks needed for drawing and those that define colours, with the profile cleaned. The
+// pixels become one chunk that ends where their stream ends; unreadable data after them counts as the end.
+// An animation becomes its still picture. As in browsers, a wrong checksum is a fault in the header and the
+// palette; an optional chunk with a wrong checksum is dropped.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { asStream, type Effort, endOfStream, unpacked } from './deflate.ts'
@@ -185,8 +185,8 @@ function profileIn(content: Bytes): Bytes | undefined {
 }
 
 /**
- * Returns the pixels as one chunk, in pieces. If the effort suffices, the chunk ends with their stream, whose size is
- * checked.
+ * Returns the pixels as one chunk, in pieces. If the effort suffices, the chunk ends where their stream ends,
+ * and the stream's size is checked.
  */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes[] {
   if (!found.pixels) throw new BrokenFile('no pixels')

@@ -6,8 +6,8 @@ import { BrokenFile, concatenated, Reader } from './reader.ts'
 export type Profile = {
   version: [major: number, minor: number]
   /**
-   * The kind of device, the colour space of its samples, and the one that they are converted to
-   * (XYZ or Lab).
+   * The kind of device, the colour space of its samples, and the colour space that they are converted
+   * to (XYZ or Lab).
    */
   device: string
   samples: string

@@ -1,4 +1,4 @@
-// The contents of the tags of an ICC profile (ICC.1, section 10). Of each only the length that it declares is copied,
+// The contents of the tags of an ICC profile (ICC.1, section 10). Only the declared length of each is copied,
 // so that nothing can hide after it, between its parts, or in reserved bytes.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, concatenated, Reader } from './reader.ts'

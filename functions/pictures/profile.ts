@@ -6,8 +6,9 @@ import { BrokenFile } from './reader.ts'
 export const maxProfile = 65_536
 
 /**
- * Rewrites an ICC profile with only what colours need, or as our own for a well-known space, so that nothing about its
- * maker is left. Returns undefined if it is too large or malformed; browsers ignore a malformed one.
+ * Rewrites an ICC profile with only the tags that colours need, or as our own for a well-known space, so that
+ * nothing about its maker is left. Returns undefined if it is too large or malformed; browsers ignore a
+ * malformed one.
  */
 export function cleanProfile(sent: Bytes): Bytes | undefined {
   if (sent.length > maxProfile) return undefined

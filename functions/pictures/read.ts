@@ -1,9 +1,9 @@
-// Rewrites pictures without decoding them: everything needed for drawing is kept, of the metadata only the
+// Rewrites pictures without decoding them: keeps everything needed for drawing, and of the metadata only the
 // orientation. A file that cannot be parsed up to its pixels is refused. Time and memory depend neither on
 // what a file declares nor on the number of its parts.
 // Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
-// WebP or in a PNG that exceeds the effort of a request. They are harmless: files are served as pictures, and
-// browsers never treat as a page what begins like a picture and is declared as one.
+// WebP or in a PNG that exceeds the effort of a request. They are harmless: the files begin as pictures and
+// are served as pictures, so browsers never treat them as pages.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'

@@ -1,6 +1,6 @@
 // Regularly checks in the database whether the sockets still have their rights and have received everything,
-// because Realtime does not guarantee delivery and may fall silent. A lost right takes effect within 5
-// seconds, a missed change is sent within 30. Tokens are checked again as often as their keys are fetched.
+// because Realtime does not guarantee delivery and may fall silent. A lost right takes effect within 5 s, and
+// a missed change is sent within 30 s. Tokens are checked again as often as their keys are fetched.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
 import { log } from '../../_shared/errors/log.ts'

@@ -103,7 +103,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     return longest?.caller?.token ?? ''
   }
 
-  /** Queries the topic for each session, because an ended one must not get the new channel's events. */
+  /** Queries the topic for each session, because an ended session must not get the new channel's events. */
   protected async currentTopic() {
     const sessions = new Map(
       [...this.sessions].map(({ credentials }) => [credentials.sessionId, credentials]),

@@ -34,7 +34,7 @@ export class Credentials {
     )
   }
 
-  /** Replaces the token by another of the same account and session. */
+  /** Replaces the token with another of the same account and session. */
   async renew(token: string): Promise<void> {
     this.renewing = true
     try {
@@ -43,7 +43,7 @@ export class Credentials {
       this.accept(caller, token)
     } finally {
       this.renewing = false
-      // If the renewal failed, the old token may have expired meanwhile.
+      // The old token may have expired during a failed renewal.
       if (this.expires <= Date.now()) this.onExpired()
     }
   }

@@ -2,7 +2,7 @@ import { logFailure } from '../../_shared/errors/log.ts'
 import { closeCodes, limits } from '../protocol.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// The most frames that may wait for earlier ones. A limit is needed, because these sockets cannot be paused.
+// How many frames may wait for earlier ones. The limit is needed, because these sockets cannot be paused.
 const mostWaiting = 256
 
 // If the client of an accepted upgrade has gone, its socket neither opens nor closes.

@@ -91,7 +91,7 @@ export const namesIn = (header: string) => header.split(',').map((name) => name.
 
 const bearerOf = (offered: string[]) => offered.find((name) => name.startsWith(tokenPrefix))
 
-/** A browser requires one of its offers back; the token is sent back only if `chat` was not offered. */
+/** A browser requires one of its offers in the answer. The token is sent only if `chat` was not offered. */
 export const agreedSubprotocol = (offered: string[]) =>
   offered.includes(subprotocol) ? subprotocol : bearerOf(offered)
 

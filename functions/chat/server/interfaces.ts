@@ -16,7 +16,7 @@ export interface OpenSession {
   readonly credentials: { readonly caller?: Caller; sessionId: string; expires: number }
   readonly account?: FollowedAccount
   readonly conversations: ReadonlyMap<string, JoinedConversation>
-  /** Sends a message of the account's conversations if this socket has joined that conversation. */
+  /** Sends a message if this socket has joined its conversation. */
   messageStored(message: Message): void
   conversationUpdated(update: ConversationUpdated): void
   messageRead(read: MessageRead): void

@@ -1,5 +1,5 @@
-// A socket of the library ws, with what the library does not do: it handles frames in order, limits floods
-// and ends silent sockets.
+// Wraps a socket of the library ws. It handles frames in order, limits floods and ends silent sockets, which
+// the library does not do.
 import type { Buffer } from 'node:buffer'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
@@ -67,7 +67,7 @@ export function serveNodeSocket(
     if (socket.readyState !== WebSocket.OPEN) return
     if (isBinary) return socket.close(closeCodes.binary, 'text frames only')
     const text = data.toString()
-    // A client that sends faster than we answer has to wait, because we do not read its data meanwhile.
+    // If a client sends faster than we answer, we stop reading until its frames are handled.
     if (++waiting > 1) socket.pause()
     handled = handled.then(() => handler.message(text))
       .catch((error) => logFailure('a frame', error))

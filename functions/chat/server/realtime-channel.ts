@@ -50,7 +50,7 @@ export class RealtimeChannel {
   private readonly carrier: ChannelCarrier
   private readonly presenceKey: string | undefined
   private token: string
-  /** An accepted channel receives clients' events; a joined one also receives the database's. */
+  /** An accepted channel receives clients' events; a joined channel also receives the database's events. */
   private state: 'waiting' | 'joining' | 'accepted' | 'joined' | 'gone' = 'waiting'
   /** The current join; events under another ref belong to a former one. */
   private joinRef: string | undefined

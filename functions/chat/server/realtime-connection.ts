@@ -18,7 +18,7 @@ import {
 import { times } from './times.ts'
 
 // Realtime handles a connection's joins one by one and sends nothing else meanwhile; a refused join takes 5
-// s. So only few channels share a connection, and each pending join allows `perJoin` ms more of silence.
+// s. So few channels share a connection, and each pending join extends the allowed silence by `perJoin` ms.
 // Live channels have connections of their own, so that no message waits for their joins.
 const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
@@ -49,7 +49,7 @@ export function closeAll(): void {
   connections.forEach((connection) => connection.close())
 }
 
-/** Opens when a channel is added, and again when it breaks. */
+/** Connects when a channel is added, and reconnects after a loss. */
 class RealtimeConnection implements ChannelCarrier {
   ready = false
   private readonly kind: keyof typeof mostChannels
@@ -147,8 +147,8 @@ class RealtimeConnection implements ChannelCarrier {
   }
 
   /**
-   * Joins the channels. If an account connection broke before, those that their account may no longer read
-   * are dropped first, because each refused join delays the others.
+   * Joins the channels. If an account connection broke before, first drops channels that their accounts may
+   * no longer read, because each refused join delays the others.
    */
   private async joinChannels(socket: WebSocket) {
     const mayHaveEnded = this.everBroke && this.kind === 'account'
@@ -221,7 +221,7 @@ class RealtimeConnection implements ChannelCarrier {
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
       const reason = String(payload.response?.reason ?? '')
-      // Realtime still has channels here that we do not know of; each further join would block it for 5 s.
+      // Realtime still has channels here that we do not know; each further join would block it for 5 s.
       if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
       return onReply?.(payload.status, reason)
     }

@@ -26,7 +26,7 @@ export abstract class TopicSubscription implements ChannelListener {
   protected abstract token(): string
   /** Returns the current topic from the database; throws if the right is gone. */
   protected abstract currentTopic(): Promise<string>
-  /** Called when the channel receives events again; those of the last `seconds` may have been missed. */
+  /** Called when the channel receives events again; events of the last `seconds` may have been missed. */
   protected abstract resumed(seconds: number): void
   protected abstract received(event: string, payload: unknown): void
 
