@@ -4,7 +4,7 @@ import { actOf, t } from './words.ts'
 
 type Entry = Schemas['AuditEntry']
 
-/** Who did it: proven by a token, or only stated, or else the login at the database. */
+/** Returns who did it: the account that the token proves or that was stated, or the database login. */
 function doer({ actor, said, actorRole }: Entry): string {
   if (actor) return actor.fullName ?? actor.id
   if (said) return t('said', { name: said.fullName ?? said.id })
@@ -14,13 +14,13 @@ function doer({ actor, said, actorRole }: Entry): string {
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '—' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** What it was done to: a link for an account or identity, else an id. */
+/** The target of the act: a link for an account or identity, else an id. */
 function Target({ type, id }: { type: string; id: string }) {
   const path = type === 'account' ? `/people/${id}` : type === 'identity' && `/people?q=${id}`
   return path ? <a href={`#${path}`}>{word('noteTarget', type)}</a> : <small><Copy text={id} /></small>
 }
 
-/** The values before and after; one that is the same or only on one side is shown once. */
+/** The values before and after. A value that did not change, or exists on one side only, is shown once. */
 function valuesOf({ before, after }: Entry): string {
   const shown = Object.keys({ ...before, ...after }).map((name) => {
     const [was, is] = [textOf(before?.[name]), textOf(after?.[name])]

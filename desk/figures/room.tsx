@@ -1,4 +1,4 @@
-// The figures of this moment and of each of the last days.
+// Current figures, and the figures of each of the last days.
 import { Chart, type Series } from '../../examples/web/charts.tsx'
 import { api, Button, type ComponentChildren, dayOf, go, language, Loaded, money, number } from '../frame/index.ts'
 import { Page, type Place, type Schemas, useLoad, word, wordsOf } from '../frame/index.ts'

@@ -4,7 +4,7 @@ import { createClient, isApiError, type Schemas, type Session } from 'kuwait-pro
 import { language, storage, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
-/** True while the page is being left: requests sent then still arrive. */
+/** True while the page is being left; requests then use keepalive, so that they still arrive. */
 let leaving = false
 const leavers: (() => Promise<unknown>)[] = []
 /** Calls `act` when the page is left, and before the session ends. */
@@ -35,7 +35,7 @@ let proofEnds = 0
 export const keepProof = (given: Schemas['SudoProof']) =>
   [proof, proofEnds] = [given.proof, Date.now() + given.expiresIn * 1000]
 
-/** Set while a proof is asked for. */
+/** Set while the dialog asks for a proof. */
 export const asking = signal<((proven: boolean) => void) | undefined>()
 let asked: Promise<void> | undefined
 /** Asks once for all calls that wait for a proof. */
@@ -46,7 +46,7 @@ const ask = () => asked ??= new Promise<void>((resolve, reject) => {
   }
 })
 
-/** Makes a call with the proof, if there is one. If the service wants one, asks for it and calls again. */
+/** Makes a call with the proof, if there is one. If the service requires one, asks for it and calls again. */
 export async function withProof<Value>(call: (options: { proof?: string }) => Promise<Value>): Promise<Value> {
   try {
     return await call(Date.now() < proofEnds ? { proof } : {})

@@ -15,7 +15,7 @@ export const dayOf = (iso: string) =>
   inKuwait(iso.length === 10 ? `${iso}T12:00:00+03:00` : iso, { dateStyle: 'medium' })
 const steps = [['day', 86_400], ['hour', 3_600], ['minute', 60]] as const
 
-/** How long ago something was, or how far off it is. */
+/** How long ago a time was, or how far in the future it is. */
 export function ago(iso: string): string {
   const seconds = (Date.parse(iso) - Date.now()) / 1000
   const [unit, length] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]

@@ -1,5 +1,5 @@
-// What the rooms of people, money, figures, settings and audit share: states in colour, tables, filters and tabs, and
-// dialogs that send one thing at a time, tell why it failed, and close when it is done.
+// Parts that the rooms of people, money, figures, settings and audit share: coloured states, tables, filters,
+// tabs, and dialogs that send one thing at a time, tell why it failed, and close when it is done.
 import { type Signal, useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
@@ -45,7 +45,7 @@ export const yesOrNo = (): Option[] => [['true', t('yes')], ['false', t('no')]]
 
 export type Chosen = Record<string, string>
 type Filter = [name: string, label: string, options: Option[], none?: string]
-/** Choices that narrow a list down; an empty one is left out. */
+/** Choices that narrow a list down; an empty choice is left out. */
 export function Filters({ of, all, children }: { of: Signal<Chosen>; all: Filter[]; children?: ComponentChildren }) {
   const choose = (name: string) => (value: string) => {
     const { [name]: _, ...others } = of.value
@@ -63,7 +63,7 @@ export const Tabs = ({ label, room, shown, of }: TabsProps) => <nav class='tabs'
     <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>)}
 </nav>
 
-/** If `send` gives false, the dialog stays open. */
+/** If `send` resolves to false, the dialog stays open. */
 type SendingProps = { title: string; onClose: () => void; send: () => Promise<unknown>; wide?: boolean }
   & { children: ComponentChildren; buttons: ComponentChildren }
 export function Sending({ title, onClose, send, wide = false, children, buttons }: SendingProps) {
@@ -86,15 +86,15 @@ export function Sending({ title, onClose, send, wide = false, children, buttons 
   </Dialog>
 }
 
-/** Something that is confirmed before it is done. */
+/** An act that has to be confirmed. */
 export type Act = {
   title: string; about?: string
-  /** The label of the text that goes with it; null: none is asked for. */
+  /** The label of the field for a reason; null if the act needs none. */
   reason?: string | null
-  /** There is no way back, so a box has to be ticked first; a text replaces its label. */
+  /** The act cannot be undone, so a box has to be ticked first; a text replaces its label. */
   isFinal?: boolean | string
   more?: () => ComponentChildren
-  /** False while something of `more` is missing. */
+  /** False while a field of `more` lacks a usable value. */
   isReady?: () => boolean
   send: (reason: string) => Promise<unknown>
 }
@@ -134,7 +134,7 @@ export const Section = ({ title, of, head, children }: SectionProps) => <section
 
 type Note = Schemas['Note']
 type NotesProps = { of: Note[]; label: string; on: Pick<Note, 'targetType' | 'targetId'>; reload: () => void }
-/** The notes of administrators on something, and the field for another one. */
+/** The notes of administrators on something, and a field to add one. */
 export function Notes({ of, label, on, reload }: NotesProps) {
   const text = useSignal('')
   const add = async () => {

@@ -1,4 +1,4 @@
-// All that rooms take from the frame and its packages. A room is `desk/<room>/room.tsx`; its export gets the `Place`.
+// Everything that rooms import. A room is `desk/<room>/room.tsx`; its default export gets the `Place`.
 export { signal, useSignal } from '@preact/signals'
 export type { Input, Schemas } from 'kuwait-property-client'
 export type { ComponentChildren } from 'preact'

@@ -21,7 +21,7 @@ addEventListener('keydown', (event) => {
   const name = nameOf(event)
   if (ctrlKey || metaKey || altKey || event.isComposing || document.querySelector('dialog[open]')) return
   if (isTyping(target)) return name === 'Escape' && (target as HTMLElement).blur()
-  // A held key keeps moving, but decides once.
+  // A held key keeps moving the focus, but makes only one decision.
   if (!keysOn.value && name.length === 1 || event.repeat && !/^(j|k|Arrow.*)$/.test(name)) return
   const layer = [...layers].reverse().find(({ current }) => name in current)
   if (!layer) return
@@ -29,7 +29,7 @@ addEventListener('keydown', (event) => {
   layer.current[name]!(event)
 })
 
-/** Binds keys while a component is shown; the newest component comes first. A dialog stops all keys. */
+/** Binds keys while a component is shown; the newest component has priority. A dialog stops all keys. */
 export function useKeys(keys: Keys) {
   const layer = useRef(keys)
   layer.current = keys

@@ -1,4 +1,4 @@
-// What all rooms are made of: loading and lists, messages about what happened, and the parts of pages.
+// The parts that all rooms share: loading, lists, notices about what happened, and parts of pages.
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -34,7 +34,7 @@ export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, de
 type More = (() => void) | undefined
 export type Listed<Item> = { items: Item[]; load: Load<unknown>; more: More; isLoadingMore: boolean }
 
-/** Asks for a list page by page, and anew when the query changes. */
+/** Loads a list page by page, and starts again when the query changes. */
 export function usePages<Query extends object, P extends { items: unknown[]; nextCursor: string | null }>(
   query: Query, ask: (query: Query & { cursor?: string }, signal: AbortSignal) => Promise<P>,
 ): Listed<P['items'][number]> {
@@ -61,7 +61,7 @@ export function usePages<Query extends object, P extends { items: unknown[]; nex
 }
 type Told = { text: string; undo?: (() => void) | undefined; failed?: boolean | undefined }
 const told = signal<Told | undefined>()
-/** Tells what happened, to eyes and screen readers; `undo` takes it back while it is shown. */
+/** Shows a notice and announces it to screen readers; `undo` is offered while it is shown. */
 export function say(text: string, { seconds = 6, ...more }: Omit<Told, 'text'> & { seconds?: number } = {}) {
   if (!text) return
   const mine = told.value = { text, ...more }
@@ -154,7 +154,7 @@ export const Badge = ({ tone = 'calm', children }: Children & { tone?: Tone }) =
   <span class={`badge ${tone}`}>{children}</span>
 export const Money = ({ of }: { of: number | string | null | undefined }) =>
   of === null || of === undefined ? <>—</> : <span class='number'>{money(of)}</span>
-/** How long ago it was, with the time as a tooltip; with `full` the time itself. */
+/** How long ago `at` was, with the time as a tooltip; with `full`, the time itself. */
 export const Time = ({ at, full }: { at: string | null | undefined; full?: boolean }) =>
   at ? <time dateTime={at} title={timeOf(at)}>{full ? timeOf(at) : ago(at)}</time> : <>—</>
 /** Names and values; those without a value are left out. */
@@ -216,7 +216,7 @@ export function List<Item extends { id: string | number }>(props: ListProps<Item
   </>
 }
 
-/** The address of a file of the service or its Storage; undefined for any other. */
+/** Returns the address of a file of the service or its Storage; undefined for any other address. */
 export function ownAddress(given: string | null | undefined): string | undefined {
   if (!given || !URL.canParse(given, service)) return undefined
   const url = new URL(given, service)
@@ -224,7 +224,7 @@ export function ownAddress(given: string | null | undefined): string | undefined
 }
 
 type PictureProps = { src: string | null | undefined; alt: string; class?: string }
-/** A picture of the service; a suspended one has no public address and is fetched with the token. */
+/** A picture of the service; a suspended picture has no public address and is fetched with the token. */
 export function Picture({ src, alt, ...rest }: PictureProps) {
   const [fetched, setFetched] = useState('')
   const [isGone, setGone] = useState(false)

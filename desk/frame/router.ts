@@ -1,4 +1,4 @@
-// The page is named by what follows # in the address, so that any host of static files serves the desk.
+// The part of the address after # names the page, so that any host of static files can serve the desk.
 import { signal } from '@preact/signals'
 
 export type Place = { room: string; id: string; query: URLSearchParams }
@@ -9,7 +9,7 @@ function read(): Place {
 }
 export const place = signal(read())
 addEventListener('hashchange', () => (place.value = read()))
-/** Goes to a page such as `/queue/<id>?kind=listing`; `instead` replaces this one. */
+/** Goes to a page such as `/queue/<id>?kind=listing`; `instead` replaces the page in the history. */
 export function go(path: string, instead = false) {
   if (!instead) return void (location.hash = path)
   history.replaceState(null, '', `#${path}`)

@@ -13,7 +13,7 @@ let kept = used
 /** True if the session that the tab still has was last used too long ago. */
 export const wasIdle = Date.now() - used > idleAfter
 function use(event?: Event) {
-  // After too long, as when a computer wakes, a key or pointer does not revive the session.
+  // After too long a pause, as when a computer wakes, a key or pointer does not revive the session.
   if (event && Date.now() - used > idleAfter) return
   used = Date.now()
   if (used - kept < 5000) return

@@ -13,7 +13,7 @@ const leftOf = ({ state, total, refunded }: Invoice) =>
 /** Payments that came after the invoice was paid; each is refunded on its own. */
 const surplusOf = ({ payments }: Invoice) => payments.filter(({ state }) => state === 'surplus')
 
-/** The keys of refunds without an answer yet: sent again, even by a new dialog, each is made once. */
+/** The keys of unanswered refunds, so that a repeated request, even from a new dialog, refunds once. */
 const keys = new Map<string, string>()
 
 function refund(invoice: Invoice, reload: () => void): Act {

@@ -67,7 +67,7 @@ function Account({ of: { user, sessions } }: { of: History }) {
 type Way = 'suspend' | 'restore'
 type SwitchProps = { of: { status: string; statusReason: string | null }; name: string; more: (to: Way) => object }
   & { put: (to: Way, reason: string) => Promise<unknown>; ask: (act: Act) => void; reload: () => void }
-/** Suspends something of a person, or brings it back; each undoes the other. */
+/** Suspends or restores something of a person; either can be undone by the other. */
 function Switch({ of: { status, statusReason }, name, more, put, ask, reload }: SwitchProps) {
   const way = status === 'active' ? 'suspend' : status === 'suspended' && 'restore'
   if (!way) return null

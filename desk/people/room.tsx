@@ -1,5 +1,5 @@
-// Finds people by whatever somebody on the telephone says. The search stays while one looks at a person, but
-// not in the address, which browsers keep.
+// Finds people by anything that a caller on the telephone may state. The search survives the opening of a
+// person, but does not enter the address, which browsers keep.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
 import { api, Badge, type Chosen, codes, type ComponentChildren, dayOf, Field, Filters, List } from '../frame/index.ts'

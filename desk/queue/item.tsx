@@ -1,4 +1,4 @@
-// An item with what can be decided about it, who looks at it, what was decided before, and notes.
+// An item with its possible decisions, who is looking at it, earlier decisions, and notes.
 import { useEffect } from 'preact/hooks'
 import { EntryView } from '../audit/entry.tsx'
 import { actOf } from '../audit/words.ts'
@@ -11,10 +11,10 @@ import { Differences, ItemView } from './views.tsx'
 import { t } from './words.ts'
 
 const minute = 60_000
-/** Decisions that leave a thing as it is or show it; all others need a reason or reference. */
+/** Decisions that keep an item as it is or show it; all others need a reason or reference. */
 const isMild = (decision: Decision) => ['approve', 'restore', 'dismiss'].includes(decision)
 const isMain = (decision: Decision) => isMild(decision) || decision === 'paid_out'
-/** The key of each decision: A approves, R removes, S suspends what could also be rejected. */
+/** The key of each decision: A approves, R removes, S suspends an item that could also be rejected. */
 const keyOf = (decision: Decision, all: Decision[]) =>
   isMain(decision) ? 'A' : decision === 'suspend' && all.includes('reject') ? 'S' : 'R'
 
@@ -27,7 +27,7 @@ export function ItemPage({ id }: { id: string }) {
     return now
   }, [id])
   useEffect(() => {
-    // If this fails, others may look at it too, which does no harm.
+    // If this fails, others may open the item too, which does no harm.
     const again = setInterval(() => claim(id).catch(() => {}), 10 * minute)
     const leave = () => release(id)
     addEventListener('pagehide', leave)

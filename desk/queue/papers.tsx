@@ -38,7 +38,7 @@ async function show(paper: Paper, into: HTMLElement, signal: AbortSignal) {
   for (let n = 1; n <= Math.min(pdf.numPages, 30) && !signal.aborted; n++) {
     const page = await pdf.getPage(n)
     const { width, height } = page.getViewport({ scale: 1 })
-    // Sharp when enlarged; a very long page must not fill the memory.
+    // This scale is sharp when enlarged, and keeps a very long page from filling the memory.
     const viewport = page.getViewport({ scale: Math.min(1500 / width, 4000 / height) })
     const canvas = Object.assign(document.createElement('canvas'), {
       width: viewport.width, height: viewport.height, role: 'img',

@@ -1,4 +1,4 @@
-// The queue: what waits, by kind and age, and decisions about several that are alike.
+// The queue: waiting items by kind and age, and decisions about several similar items.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
 import { api, Badge, Button, explain, go, List, type Load, meta, Money, named, type Option } from '../frame/index.ts'
@@ -9,7 +9,7 @@ import { decide, decideNow, type Decision, flush, type Item, items, type Kind, t
 import { lately, load, more, picturesOf, queue, selected, titleOf } from './store.ts'
 import { fieldName, t } from './words.ts'
 
-/** The kinds, and the figure that says how many wait. */
+/** The kinds, each with the figure that counts its waiting items. */
 const kinds = {
   listing: 'listings', changes: 'changes', identity: 'identities', report: 'reports', duplicate_suspected: undefined,
   wallet_payout: 'payouts',
@@ -54,11 +54,11 @@ const first = (item: Item, ...decisions: Decision[]) => decisions.find((one) => 
 const passes = (item: Item) => item.identity ? undefined : first(item, 'approve', 'dismiss')
 const refuses = (item: Item) => first(item, 'reject', 'uphold', 'suspend')
 const chosen = () => items.value.filter(({ id }) => selected.value.has(id))
-/** The decision that all of them have in common. */
+/** The decision that all items have in common. */
 const common = ([one, ...others]: Item[], of: typeof passes) =>
   one && others.every((other) => of(other) === of(one)) ? of(one) : undefined
 
-/** Decides about what is selected, or about one. */
+/** Decides about the selected items, or about `one` if none is selected. */
 const act = (of: typeof passes, then: (items: Item[], decision: Decision) => void) => (one: Item) => {
   const given = selected.value.size ? chosen() : [one]
   const decision = common(given, of)
@@ -172,7 +172,7 @@ async function takeBack(one: Lately, decision: Decision, reason?: string) {
   say(t(`did_${decision}`))
 }
 
-/** What was decided in this visit, with the decision that undoes it, if any. */
+/** The decisions of this visit, each with the decision that undoes it, if any. */
 const DecidedLately = () => lately.value.length > 0 && <section class='below'>
   <h2>{t('decidedLately')}</h2>
   <ul class='list'>

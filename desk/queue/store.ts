@@ -1,10 +1,10 @@
-// What waits, for the list and the pages of its items, and the decisions that are held for five seconds.
+// The waiting items, for the list and the items' pages, and the decisions that are held for five seconds.
 import { batch, signal } from '@preact/signals'
 import { api, explain, go, type Input, isCode, named, onLeaving, ownAddress, pathWith, place } from '../frame/index.ts'
 import { say, type Schemas, textOf, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
-/** `problem` is why it could not be decided, `seen` what was shown before it was changed. */
+/** `problem` is why the decision failed, `seen` the item as it was shown before somebody changed it. */
 export type Item = Schemas['ModerationItem'] & { problem?: unknown; seen?: Item }
 export type Kind = Item['kind']
 export type Decision = Item['decisions'][number]
@@ -21,7 +21,7 @@ export type Lately = { item: Item; decision: Decision; decided: Schemas['Decided
 export const lately = signal<Lately[]>([])
 
 let turn = 0
-/** Asks for a page of the queue, and takes it unless something else was asked for meanwhile. */
+/** Loads a page of the queue, and drops it if a later load has begun. */
 async function ask(of: string, cursor?: string) {
   const mine = ++turn
   const filters = { ...Object.fromEntries(new URLSearchParams(of)), ...cursor && { cursor } } as Query
@@ -40,7 +40,7 @@ async function ask(of: string, cursor?: string) {
   })
 }
 
-/** Loads the queue by the filters of the address; with `anew` even if they are the same. */
+/** Loads the queue by the filters of the address; with `anew`, even if the filters are the same. */
 export function load(of: string, anew = false) {
   if (of === queue.value.of && queue.value.state !== 'failed' && !anew) return
   batch(() => {
@@ -70,7 +70,7 @@ export const picturesOf = ({ listing, pictures, report, of }: Item) =>
 export const next = (id: string, by = 1): Item | undefined =>
   items.value[items.value.findIndex((item) => item.id === id) + by]
 
-/** Fetches the pictures of the next item ahead, but no papers: opening one is recorded in the audit trail. */
+/** Fetches the pictures of the next item ahead, but no papers: the audit trail records who opens a paper. */
 export function prepare(id: string) {
   const at = items.value.findIndex((item) => item.id === id)
   if (at > items.value.length - 8) more()
@@ -88,7 +88,7 @@ type Held = { sent: Sent[]; timer: ReturnType<typeof setTimeout>; from: string }
 let held: Held[] = []
 const isHeld = (id: string) => held.some(({ sent }) => sent.some(({ item }) => item.id === id))
 
-/** Decides after five seconds, or when the queue is left; until then it can be undone. The next item shows at once. */
+/** Decides after five seconds or on leaving the queue; undo works until then. Shows the next item at once. */
 export function decide(given: Item[], body: Body) {
   const { id } = given[0]!
   const following = given.length === 1 ? next(id) ?? next(id, -1) : undefined
@@ -123,7 +123,7 @@ function undo(one: Held) {
   say(t('undone'))
 }
 
-/** Sends what was held, four at a time; what is refused comes back with the reason. */
+/** Sends held decisions, four at a time; a refused item comes back with the reason. */
 async function send(one: Held) {
   drop(one)
   const waiting = one.sent.values()
@@ -143,11 +143,11 @@ async function sendOne({ item, body, at }: Sent) {
 }
 export const decideNow = (id: string, body: Body) =>
   withProof((proof) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...proof }))
-/** Sends all that is held at once. */
+/** Sends all held decisions now. */
 export const flush = () => Promise.all(held.map(send))
 onLeaving(flush)
 
-/** Loads an item that was changed meanwhile, and keeps what was seen beside it. */
+/** Reloads an item that somebody changed, and keeps the version that was shown as `seen`. */
 export async function seeAnew(item: Item) {
   const { item: now } = await claim(item.id)
   if (now) return replace({ ...now, seen: item })

@@ -28,7 +28,7 @@ export function valueText(field: string, value: unknown): string {
   return text ? String(text) : [label ?? code, ...more].filter(Boolean).join(' ')
 }
 
-/** Fields left out of the facts: shown elsewhere, or of no use for a decision. */
+/** Fields that the facts leave out: they are shown elsewhere, or do not help to decide. */
 const elsewhere = `refNo type kind status statusReason price pricePeriod priceLabel titleAr titleEn descriptionAr
   descriptionEn createdAt publishedAt displayName location media website aboutAr body comment slug allowCall
   allowWhatsapp allowChat reason note part`.split(/\s+/)
@@ -83,7 +83,7 @@ const ListingText = ({ of }: { of: Property }) => <section class='card'>
 </section>
 const isWordsEnd = (text: string, at: number) => /^$|\s/.test(text.charAt(at)) || /^$|\s/.test(text.charAt(at - 1))
 
-/** Marks what differs in `to`: whole words, since Arabic letters join, between equal beginnings and ends. */
+/** Marks where `to` differs, between equal beginnings and ends. Marks whole words, as Arabic letters join. */
 function Changed({ from, to }: { from: string; to: string }) {
   const most = Math.min(from.length, to.length)
   let start = 0

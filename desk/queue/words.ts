@@ -6,7 +6,7 @@ import texts from './words.json'
 export const [t, fieldName] = [wordsOf(texts), namesOf(fieldNames)]
 export const fieldKeys = Object.keys(fieldNames)
 
-/** The vocabularies of fields that have other names. */
+/** The vocabularies of fields whose names differ from the vocabulary's. */
 const vocabularies: Record<string, string> = {
   type: 'listingType', amenities: 'amenity', pricePeriod: 'period', wantedKinds: 'kind', targetType: 'reportTarget',
   rentConditions: 'rentCondition', precision: 'locationPrecision',

@@ -1,4 +1,4 @@
-// A form that sends the version it showed. What somebody else changed meanwhile is shown beside what was typed.
+// A form that sends the version it showed. If somebody else changed the row, it shows both changes together.
 import { Button, Choice, Field, isCode, type Option, say, Sending, signal, t as common, Table } from '../frame/index.ts'
 import { useSignal } from '../frame/index.ts'
 import { t } from './words.ts'
@@ -10,7 +10,7 @@ type FormProps<Row> = {
   /** The texts of the fields of a row. */
   textsOf: (row: Row) => Texts
   send: (typed: Texts, row: Row) => Promise<unknown>
-  /** Asks for the row as it is now. */
+  /** Loads the current row. */
   again: () => Promise<Row | undefined>
 }
 
@@ -31,7 +31,7 @@ export function Form<Row>({ title, about, fields, textsOf, send, again, onClose,
       return false
     }
   }
-  /** Goes on from the newer row; `mine` keeps what was typed here. */
+  /** Continues from the newer row; `mine` keeps the values that were typed here. */
   const goOn = (mine: boolean) => {
     fields.forEach(({ name }, at) => {
       if (!mine || typed[name] === was[name]) values[at]!.value = now![name]!
