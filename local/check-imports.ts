@@ -1,5 +1,5 @@
-// Checks that folders import only from those listed below, that no imports are circular (imports of types
-// count), and that tests wait only with the functions of test/support/wait.ts.
+// Checks that folders import only from the folders listed below, that no imports are circular (imports of
+// types count), and that tests wait only with the functions of test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
@@ -138,7 +138,7 @@ const sleeps =
 
 const hostile = 'The word is part of hostile input, which nothing runs.'
 
-/** Test files that may use a timer or contain the name of one, each with the reason and the names. */
+/** Test files that may use a timer or contain a timer's name, each with the reason and the names. */
 const ownSleep: Record<string, [why: string, ...words: string[]]> = {
   'test/support/wait.ts': ['All other waits use its functions.', 'setTimeout'],
   'test/suite/repetitions.ts': ['It pauses before it asks an outside service again.', 'setTimeout'],

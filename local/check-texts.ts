@@ -1,6 +1,6 @@
 // Unicode is normalized in one place in SQL and in one place in the functions. Both limit the text first,
-// because a run of combining marks takes quadratic time, and Postgres cannot be interrupted meanwhile. For the
-// same reason no route works on a client's text whose size it has not limited.
+// because a run of combining marks takes quadratic time, during which Postgres cannot be interrupted. For the
+// same reason every route limits the size of a client's text before it works on the text.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './config/settings.ts'

@@ -56,7 +56,7 @@ const rings: Check[][] = [
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],
-  // Two checks run at a time. The slowest start first, so that no long one is left to run alone at the end.
+  // Two checks run at a time. The slowest start first, so that no long check runs alone at the end.
   [
     {
       what: 'types of the functions',

@@ -6,7 +6,7 @@ try {
   readSettings(process.env)
   const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
-  // Imported only now, because it imports packages, and a missing package is to be reported in a sentence.
+  // Imported late, because it imports packages, and a missing package must be reported in a sentence.
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {

@@ -94,7 +94,7 @@ async function listUsers(context: Context, request: AuthRequest): Promise<Answer
   return {
     status: 200,
     headers: { 'x-total-count': String(total), link: links.join(', ') },
-    // The real Auth lists users without their identities too.
+    // As in the real Auth, the list leaves out the users' identities.
     body: { users: rows.map((row) => ({ ...userJson(row), identities: null })), aud },
   }
 }

@@ -19,7 +19,7 @@ export function openPasswords(cost: number) {
     }
   }
   return {
-    // Auth writes the prefix $2a$; the algorithm behind the other prefixes is the same.
+    // Auth writes the prefix $2a$; the other prefixes stand for the same algorithm.
     hash: (password: string) =>
       onThread(() => bcrypt.hash(password, bcrypt.genSaltSync(cost, 'a'))),
     // Auth accepts any letter after `$2`. As in Auth, no password matches a hash that bcrypt cannot read.

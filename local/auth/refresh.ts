@@ -111,8 +111,8 @@ function nextCounter(
   if (behind === 0n) {
     return { counter: current + 1n, headers: { 'sb-auth-refresh-token-reuse': 'false' } }
   }
-  // A token one behind means that the client did not save our answer; a reuse within the interval means
-  // concurrent requests. Both get the current token, so that the client ends up with one.
+  // A token that is one behind means that the client did not save our answer; a reuse within the interval
+  // means concurrent requests. Both get the current token, so that the client ends up with one.
   const causes = [
     ...(session.recent ? ['concurrent-refresh'] : []),
     ...(behind === 1n ? ['fail-to-save'] : []),

@@ -71,7 +71,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
 }
 
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // The platform's gateway replaces an API key with a token of the key's role, so that role is used here.
+  // The platform's gateway replaces an API key with a token of the key's role, and this uses the same role.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)

@@ -170,7 +170,7 @@ const digits = () =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
     .padStart(6, '0')
 
-/** Calls the SMS hook and always throws, because nothing here sends even if the hook allows it. */
+/** Calls the SMS hook and always throws, because this stand-in never sends, even if the hook allows it. */
 export async function sendSms(context: Context, request: AuthRequest, user: User, phone: string) {
   await transaction(context.pool, async (tx) => {
     await runHook(tx, context.config.hooks, 'send_sms', request, {

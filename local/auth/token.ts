@@ -58,7 +58,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     throw internal('Database error querying schema', error)
   })
   const refused = () => badRequest('Invalid login credentials', 'invalid_credentials')
-  // An unknown user is answered without hashing and therefore faster, as in the real Auth.
+  // As in the real Auth, the answer for an unknown user needs no hashing and is therefore faster.
   if (!user) throw refused()
   if (isBanned(user)) throw badRequest('User is banned', 'user_banned')
   const hash = user.encrypted_password

@@ -21,7 +21,7 @@ type Locked = {
 
 const modules = 'node_modules/'
 
-/** Returns the packages that are not for development alone, some of them in several versions. */
+/** Returns the packages that are needed outside development; some have several versions. */
 export function lockedPackages(): Locked[] {
   const { packages }: { packages: Record<string, Omit<Locked, 'name'>> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net'
 
-// These ports are below those of outgoing connections, one of which could take a port first.
+// These ports lie below the range of outgoing connections, which could take a port first.
 const [first, last] = [10_000, 32_000]
 const size = 16
 
 /**
  * Finds up to 15 free ports in a row and returns the lowest. This process listens on the last port of their
- * block until it ends, so that no other process that calls this gets the same block.
+ * block until it ends, so that another caller of this function cannot get the same block.
  */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {

@@ -56,7 +56,7 @@ function read(path: string): Secrets {
   const text = readFileSync(path, 'utf8')
   try {
     const secrets = JSON.parse(text)
-    // All secrets created here are longer; a placeholder is not.
+    // All secrets created here are longer than a placeholder.
     if (names.every((name) => typeof secrets[name] === 'string' && secrets[name].length > 30)) {
       return secrets
     }

@@ -30,7 +30,7 @@ export type Settings = {
   host: string | undefined
   seed: 'demo' | 'none'
   rates: boolean
-  /** The cost of bcrypt: that of Auth (10) or the minimum (4). */
+  /** The cost of bcrypt: 10, as in Auth, or the minimum 4. */
   hashCost: number
   /** Whether Realtime refuses a channel after 5 s, which slows down guessing, or after 0.2 s. */
   refusedJoins: 'slow' | 'quick'

@@ -39,7 +39,7 @@ export async function addKey(dataDir: string, state: KeyState = 'standby'): Prom
   return kid
 }
 
-/** Makes a key the signing key; the former one stays valid, with the state `previous`. */
+/** Makes a key the signing key; the former key stays valid, with the state `previous`. */
 export function makeCurrent(dataDir: string, kid: string): void {
   save(
     dataDir,

@@ -25,7 +25,7 @@ export async function asPostgrest(
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
   )
-  // SUP is the code of internal errors. One that is not about the connection means that parsing failed.
+  // SUP is the code of internal errors. Unless it is about the connection, it means that parsing failed.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
     return errorResponse(

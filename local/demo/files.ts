@@ -1,4 +1,4 @@
-// Stores the files of the demo data in the stand-in for Storage, and inserts the rows that uploads would.
+// Stores the demo data's files in the stand-in for Storage, and inserts the rows that uploads would insert.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'

@@ -1,5 +1,5 @@
-// The CLI activates the functions that it could bundle even if another one failed. So it calls the Management
-// API through a local proxy, which refuses the activation in that case.
+// The CLI activates the functions that it could bundle even if another one failed. So deploy lets it call the
+// Management API through a local proxy, which then refuses the activation.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'

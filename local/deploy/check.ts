@@ -76,7 +76,7 @@ async function pendingMigrations(client: pg.Client): Promise<string[]> {
     .filter((name) => !rows.some(({ version }) => name.startsWith(version)))
 }
 
-/** Matches Auth settings that open another way in. Those that are on and not set by deploy are reported. */
+/** Matches Auth settings that open another way in. Enabled ones that deploy does not set are reported. */
 const door = /^(external_\w+|hook_\w+|saml|custom_oauth)_enabled$/
 
 export function notOurs(project: Project, functions: string[], env: NodeJS.ProcessEnv): string[] {

@@ -20,7 +20,7 @@ export type Database = {
   push: () => Promise<void>
   /**
    * Sets a new password for the facade. It is committed only after `store` has stored the database URL, and
-   * then tested by logging in. If the deployment is interrupted, the next one notices (isFacadeShut).
+   * then tested by logging in. If a deployment is interrupted, the next deployment notices (isFacadeShut).
    */
   openFacade: (store: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
@@ -169,7 +169,7 @@ export async function isFacadeShut(
   return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Returns the version of refresh tokens. The newest session has a key in 2, a token row in 1. */
+/** Returns the version of refresh tokens. In version 2 a session has a key, in version 1 a token row. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,
@@ -182,7 +182,7 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
-/** Reports if the indexes were made with another version of the collation than Postgres has now. */
+/** Reports if the indexes were made with another version of the collation than Postgres' current one. */
 export async function collationChange(client: pg.Client): Promise<string | undefined> {
   const { rows: [{ was, now }] } = await client.query<{ was: string | null; now: string | null }>(
     `select datcollversion as was, pg_database_collation_actual_version(oid) as now

@@ -60,7 +60,7 @@ function wrongOne(name: SettingName, value: string): string | undefined {
     : undefined
 }
 
-/** Whether an address has no TLS or is local. Lists may contain local ones, for an app in development. */
+/** Whether an address has no TLS or is local. Lists may contain local addresses, for apps in development. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
   if (is === address || is === webhook) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
@@ -156,7 +156,7 @@ const unsignedAlarms = (env: Given, there: SecretMap) =>
     ? ['ALARM_WEBHOOK gets alarms in JSON, which are signed: set ALARM_WEBHOOK_SECRET too.']
     : []
 
-/** Reports payment settings with which no money would be moved. */
+/** Reports payment settings that would move no money. */
 function testMoney(env: Given, there: SecretMap): string[] {
   const provider = after('PAYMENT_PROVIDER', env, there)
   if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']

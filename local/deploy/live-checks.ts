@@ -56,8 +56,8 @@ const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
 /**
- * Returns the place of the caller's address in X-Forwarded-For, counted from the right. The entries that the
- * platform adds stay the same beside a forged one; the first of them is the caller's.
+ * Returns the place of the caller's address in X-Forwarded-For, counted from the right. A forged entry does
+ * not change the entries that the platform adds; the first of these is the caller's.
  */
 export async function measureHops(url: string, key: string, chosen?: number): Promise<number> {
   const forgery = unusedAddress()

@@ -98,7 +98,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     await database.close()
     const lines = differ.map((one) => `\n   ${one}`).join('')
     console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
-    // A project that was never deployed to is expected to differ, so that is no failure.
+    // A project that was never deployed to is expected to differ, so this is not a failure.
     if (lines && there.has('FACADE_DB_URL')) process.exitCode = 2
     return
   }
@@ -204,7 +204,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measures at every URL of clients; if the hops differ, callers at one of them could forge their address. */
+/** Measures at every URL that clients use: if the hops differ, callers of one could forge their address. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
@@ -218,7 +218,7 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
   )
 }
 
-/** Pushes settings with the CLI from a copy of the project, so that it leaves no files in the repository. */
+/** Pushes settings with the CLI from a copy of the project, so that the repository gets no new files. */
 async function pushConfig(input: DeployInput, text: string): Promise<void> {
   const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)

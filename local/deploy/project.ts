@@ -8,7 +8,7 @@ type SigningKey = { status: string; algorithm: string }
 
 export type Project = {
   problems: string[]
-  /** The keys that must not appear in the output: all but the publishable ones. */
+  /** The keys that must not appear in the output: all but the publishable keys. */
   keys: string[]
   publishableKey: string
   secretKey: string

@@ -43,6 +43,6 @@ export async function setSecrets(management: Management, values: SecretMap): Pro
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Returns a value and its longer parts, all to be redacted, because output may show a single part. */
+/** Returns a value and its longer parts for redaction, because output may show a single part. */
 export const sensitiveParts = (value: string) =>
   [value, ...value.split(/\\n|[\s"@:/]+/)].filter((part) => part.length > 15)

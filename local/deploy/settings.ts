@@ -14,7 +14,7 @@ export type Setting = {
   afterCaptcha?: boolean
 }
 
-/** The paths of the API that return the settings, and that change those which config.toml cannot hold. */
+/** The API paths that return all settings, and that change the settings that config.toml cannot hold. */
 const endpoints = {
   auth: '/config/auth',
   api: '/postgrest',
@@ -93,7 +93,7 @@ export const settingsThatDiffer = (current: CurrentSettings, candidates: Setting
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
-/** Sends what config.toml cannot hold, setting by setting, so that a rejected one does not block others. */
+/** Sends settings that config.toml cannot hold, one by one, so that a rejected one does not block others. */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
   for (const { at, key, value } of settingsThatDiffer(await readSettings(management), own)) {

@@ -1,5 +1,5 @@
-// Part of npm run check: generated pages are current, what is cited exists, lines of the contract are short,
-// apps are told of each release, and the environment is read only where its variables are declared.
+// Part of npm run check: generated pages are current, citations are right, lines of the contract are short,
+// the apps' changelog has each release, and only files that declare variables read the environment.
 import { wrongCitations } from './citations.ts'
 import { undeclaredReads } from './environment.ts'
 import { files } from './files.ts'

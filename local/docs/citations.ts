@@ -57,7 +57,7 @@ function brokenLinks(from: string, line: string): string[] {
   })
 }
 
-/** Reports cases that are neither cited by a test nor listed as one without, and cases that are both. */
+/** Reports cases that are neither cited by a test nor listed as untested, and cases that are both. */
 function wrongCases(): string[] {
   const tests = files.filter(({ path }) => path.startsWith('test/') || path.endsWith('.test.ts'))
     .map(({ text }) => text).join(

@@ -12,7 +12,7 @@ const reads = [
 ]
 const unpacked = /\{([^{}]*)\} = process\.env\b/g
 
-/** Returns the variables that files other than `readers` read, and those declared but never read. */
+/** Returns the variables that files other than `readers` read, and declared variables that none reads. */
 export function undeclaredReads(): string[] {
   const code = files.filter(({ path }) => path.endsWith('.ts'))
   const others = code.filter(({ path }) => !readers.includes(path))

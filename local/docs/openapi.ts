@@ -20,7 +20,7 @@ const settings = {
 
 const api = pathToFileURL(join(root, 'functions/api'))
 
-/** Returns the last line that a program in Deno prints; what it imports from functions/api begins with `api:`. */
+/** Returns the last line that a Deno program prints. Its imports from functions/api begin with `api:`. */
 export function evaluate(program: string, ...args: string[]): string {
   const code = `${program.replaceAll("'api:", `'${api}/`)}\nDeno.exit()`
   const deno = ['eval', '--no-lock', ...denoPackages, code, ...args]

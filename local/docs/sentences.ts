@@ -53,7 +53,7 @@ const plain = new Set([
 /** Schemas that need no description: pages and lists, and bodies, whose operation is described. */
 const needsNone = /(Page|List|History|Body)$/
 
-/** Returns what has no description, as `Record.field`, `operation?parameter` or `Record`. */
+/** Returns the parts without a description, as `Record.field`, `operation?parameter` or `Record`. */
 export function undescribedFields({ paths = {}, components: { schemas } }: Description): string[] {
   /** Whether a field has a description of its own, or the record that it refers to has one. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>

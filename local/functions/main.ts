@@ -1,4 +1,4 @@
-// Runs edge functions in one Deno process: a single one as its worker (workers.ts), or several for a test. As
+// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for a test. As
 // on Supabase, a function's module calls Deno.serve once, which here only registers the handler.
 import { handleThenDrain } from '../../functions/api/http/drain-body.ts'
 
@@ -7,7 +7,7 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** A factor for the time that the rest of a body may be quiet. */
+  /** Scales how long the rest of a body may pause. */
   patience?: number
   /** Whether an unhandled rejection ends the process, as it ends the platform's worker. */
   worker?: boolean
@@ -117,7 +117,7 @@ let stopping = false
 const stop = async () => {
   if (stopping) return
   stopping = true
-  // The limit is that of the stack's Node processes (processes/lifecycle.ts).
+  // The limit is the same as for the stack's Node processes (processes/lifecycle.ts).
   setTimeout(() => Deno.exit(0), 20_000)
   unload('termination')
   await server.shutdown()

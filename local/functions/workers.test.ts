@@ -201,7 +201,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
     expect([left.closed, right.closed]).toEqual([undefined, undefined])
     expect((await left.sendMessage(conversationId, 'ما زلنا')).event).toBe('ack')
     await waitUntil('the message arrives', () => right.messages().length === 1)
-    // New sockets go to the second worker by now, whose lifetime ends later.
+    // New sockets now go to the second worker, which ends later.
     const later = await connect(a)
     for (const socket of [left, right]) {
       expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })

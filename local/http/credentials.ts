@@ -68,7 +68,7 @@ export function peerOf(request: IncomingMessage): string {
   return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
 }
 
-/** Returns the address by which Auth counts requests. A server with the secret key may name its caller's. */
+/** Returns the address by which Auth counts requests. A server with the secret key may state another one. */
 export function clientOf(request: IncomingMessage, credentials: Credentials): string {
   const named = request.headers['sb-forwarded-for']
   const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'

@@ -42,11 +42,11 @@ grant anon, authenticated, service_role to postgres with admin option;
 grant pg_monitor, pg_read_all_data, pg_signal_backend to postgres with admin option;
 grant pg_create_subscription to postgres;
 
--- postgres may not change what belongs to Auth, Storage and Realtime (but see 6-supautils.sql).
+-- postgres may not change objects of Auth, Storage and Realtime (but see 6-supautils.sql).
 revoke supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin from postgres;
 
 -- data_api and studio are the logins of the stand-ins for Data API and Studio; hosted projects do
--- not have them. They may switch to the roles that they act for, but can only read by themselves,
+-- not have them. They may switch to the roles that they act for; their own rights are read-only,
 -- because their package would grant everybody access to auth, storage and realtime if it could.
 alter role data_api login noinherit;
 alter role studio login noinherit;

@@ -41,7 +41,7 @@ export async function createCluster(cluster: string, password: string, throwAway
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The locale is that of hosted projects, so that names sort the same way in both places.
+      // Hosted projects have the same locale, so that names sort the same way in both places.
       '--locale-provider=icu',
       '--icu-locale=en-US',
       `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,

@@ -1,5 +1,5 @@
-// Runs a read replica, as hosted projects have: the files of the running server are copied, then its changes
-// are streamed. A replica that ended is created anew.
+// Runs a read replica, as hosted projects have: copies the files of the running server, then streams its
+// changes. A replica that has ended starts again from a new copy.
 import type { ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -68,7 +68,7 @@ const primaryOf = (dataDir: string, port: number) =>
     passwordOf(secretsOf(dataDir), superuser)
   }@127.0.0.1:${port}/postgres`
 
-/** Makes commits wait for no replica, also if a killed supervisor has left them waiting for one. */
+/** Stops commits from waiting for a replica, even if a killed supervisor left them waiting. */
 export const waitForNoReplica = (dataDir: string, primaryPort: number) =>
   onPrimary(primaryOf(dataDir, primaryPort), async (client) => {
     await client.query('alter system reset synchronous_standby_names')

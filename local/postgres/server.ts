@@ -19,9 +19,9 @@ export type PostgresOptions = {
   countCalls?: boolean
   /** Turns off fsync, for disposable databases: they are faster, but lost after a power cut. */
   throwAway?: boolean
-  /** The gigabytes of shared buffers; a quarter of one if omitted. */
+  /** The gigabytes of shared buffers; by default 256 MB. */
   sharedGigabytes?: number
-  /** The number of connections; by default that of the smallest hosted projects. */
+  /** The number of connections; by default as many as the smallest hosted projects have. */
   connections?: number
   name?: string
 }
@@ -41,7 +41,7 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
-  // Hosted projects have the same value: as text a floating-point number loses its last digits.
+  // Hosted projects have the same value, by which a floating-point number as text loses its last digits.
   extra_float_digits: '0',
   default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
@@ -110,7 +110,7 @@ function describeFailure(
   }
   const reason = line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
   const advice = adviceOn(line ? reason : output, options.dataDir) ??
-    // A replica is created anew at each start, so there is nothing to restore.
+    // A replica starts from a new copy each time, so there is nothing to restore.
     (options.name ? '' : damaged)
   return new UserError(`Postgres does not start on ${cluster}: ${reason}. ${advice}`.trimEnd())
 }
@@ -159,14 +159,14 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it gets no further'
 }
 
-/** Shuts Postgres down fast after a SIGTERM from outside, where it would wait for clients to disconnect. */
+/** Shuts Postgres down fast after a SIGTERM from outside, which would wait for clients to disconnect. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
       if (state?.trim() === 'stopping') child.kill('SIGINT')
     } catch {
-      // The server has removed the file, which is the last thing that it does.
+      // The server removes the file as its last step.
     }
   }, 500)
   timer.unref()

@@ -115,7 +115,7 @@ export class SupervisedProcess {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
-      // A process that ends within a second has failed; one that ends later is restarted at once.
+      // A process that ends within a second has failed; a process that ends later is restarted at once.
       if (Date.now() - began > 1000) this.failures = 0
       this.log(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
       void this.restart()

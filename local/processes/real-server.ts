@@ -99,7 +99,7 @@ async function isTaken(port: number) {
   return taken
 }
 
-/** Kills a server of an earlier run, since two on one port would answer in turns. Returns whether it did. */
+/** Kills a server of an earlier run, as two servers on one port would take turns. Returns whether it did. */
 async function endLeftover(note: string, dataDir: string): Promise<boolean> {
   let left: { pid: number; born: string; dataDir: string }
   try {

@@ -101,7 +101,7 @@ async function toRealtime(parts: Parts, request: IncomingMessage, response: Serv
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; the proxy answers those to the platform's parts.
+// Functions answer preflights themselves; the proxy answers preflights to the platform's parts.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -205,7 +205,7 @@ async function toStorage(parts: Parts, request: IncomingMessage, response: Serve
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** Returns the schema that a call names, or else the first exposed one; rejects one that is not exposed. */
+/** Returns the schema that a call names, or else the first exposed one; rejects an unexposed schema. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']

@@ -63,7 +63,7 @@ export class Channel implements Listener, JoinedChannel {
     return !this.private || this.reads.has('presence')
   }
 
-  /** Takes messages from before the join. They are delivered after it, and not again by the stream. */
+  /** Takes messages from before the join, which are delivered after it and not repeated by the stream. */
   holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
@@ -227,7 +227,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Replaces the token; only a different one is checked again. */
+  /** Replaces the token; only a different token is checked. */
   private async setToken(token: unknown) {
     if (typeof token !== 'string' || token.startsWith('sb_') || token === this.identity.token) {
       return

@@ -92,7 +92,7 @@ describe('clients of Realtime', () => {
   })
 })
 
-/** Puts this stack into the state of a project that nobody has joined, or not for three days. */
+/** Puts this stack into the state of a project that nobody has joined before or within three days. */
 async function forgetJoins() {
   const { port } = new URL(stack.url)
   const { databaseUrl } = readStack({ ...process.env, PORT: port, LOCAL_DATA: stack.folder })

@@ -23,7 +23,7 @@ export type RealtimeOptions = {
   connectionCheck: number
   /** The time that a channel with replication_ready waits for the stream. */
   readyTimeout: number
-  /** Returns an extra delay for a join, or a promise of one that the join waits for. */
+  /** Returns an extra delay for a join, or a promise of the delay. */
   joinDelay: () => number | Promise<number>
 }
 
@@ -58,7 +58,7 @@ export interface JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   receive(frame: Frame): void
-  /** Sends what the client must receive after the answer to the join. */
+  /** Sends the messages that follow the answer to the join. */
   open(): void
   end(): void
 }

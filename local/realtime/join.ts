@@ -142,7 +142,7 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
 
 const maxReplayed = 25
 
-/** Finds earlier messages for the channel. Those that come meanwhile wait in the connection's queue. */
+/** Finds earlier messages for the channel. Messages that arrive now wait in the connection's queue. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)

@@ -32,7 +32,7 @@ const plans: Record<Plan, Limits> = {
   large: limits(10_000, 2500, 1000, 3000),
 }
 
-/** Returns the limits of a plan; without `rates`, only those on a single connection or message. */
+/** Returns the limits of a plan; without `rates`, only the limits of a single connection or message. */
 export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
   ...plans[plan],
   ...(!rates && {

@@ -53,7 +53,7 @@ async function watchKeys() {
   }
 }
 
-/** Creates what Realtime expects: a folder and a database of its own, and a role of the platform. */
+/** Creates the folder and the database that only Realtime uses, and a role of the platform. */
 async function makeRoom() {
   mkdirSync(folderOf(stack), { recursive: true, mode: 0o700 })
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })

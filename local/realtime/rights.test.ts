@@ -220,7 +220,7 @@ describe.runIf(hasStack)('private topics', () => {
     await realtime.send(topic, 'm', { n: 1 })
     // Messages that are still on their way would reach the next join.
     await realtime.taken()
-    // A token that is not valid closes the channel as well.
+    // An invalid token closes the channel too.
     const token = await realtime.token(sub)
     await raw.join(topic, { private: true }, { access_token: token }, '2')
     raw.send(`realtime:${topic}`, 'access_token', { access_token: bad }, '2')

@@ -123,7 +123,7 @@ function disconnectAll({ connections }: Realtime) {
 function deliver({ topics, events, limits }: Realtime, row: Row) {
   const { topic: name, event, payload, binary_payload: hex, id } = row
   if (!name || !event || row.extension !== 'broadcast' || events.triggered) return
-  // The payload is passed on unchanged, like that of a user's broadcast.
+  // The payload is passed on unchanged, as for a user's broadcast.
   const bytes = hex ? Buffer.from(hex.slice(2), 'hex') : payload ? Buffer.from(payload) : undefined
   if (!bytes || bytes.length > limits.payloadBytes) return
   events.add()

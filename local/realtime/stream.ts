@@ -90,7 +90,7 @@ function confirmation(position: bigint): Buffer {
   return bytes
 }
 
-/** Reads a message of pgoutput: a table's columns or a new row. Others are ignored. */
+/** Reads a message of pgoutput: a table's columns or a new row. Other messages are ignored. */
 function readChange(bytes: Buffer, columns: Map<number, string[]>, onRow: (row: Row) => void) {
   const kind = String.fromCharCode(bytes[0]!)
   if (kind === 'R') columns.set(bytes.readUInt32BE(1), columnsOf(bytes))

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
-/** Each delay is random, from the previous one (at first `min`) to three times that, and never over `max`. */
+/** Each delay is random: from the previous one (at first `min`) to three times as long, but at most `max`. */
 export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>
@@ -58,7 +58,7 @@ export function openTenant(
       void listen(session = new AbortController())
       return true
     },
-    /** Ends the connection until the next join; the real server's can end while sockets are open too. */
+    /** Ends the connection until the next join; the real server may end its own while sockets are open. */
     disconnect(): void {
       session?.abort()
       session = undefined

@@ -381,7 +381,7 @@ describe.runIf(hasStack)('limits', () => {
     })
     expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
     expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
-    // In the next interval messages are delivered again, but not those that were dropped.
+    // In the next interval messages are delivered again, except those that were dropped.
     nextInterval()
     await own.send('idle', 'm', { n: 2 }, false)
     await waitUntil('messages arrive again', () => idle.events('idle', 'broadcast').length > 0)

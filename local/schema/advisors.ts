@@ -30,7 +30,7 @@ export async function advise(url: string): Promise<Finding[]> {
   }))
 }
 
-/** Returns `schema.table`, followed by what makes the finding unique: a constraint, a policy … */
+/** Returns `schema.table`, followed by the part that makes the finding unique: a constraint, a policy … */
 function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   const { schema, name } = metadata ?? {}
   if (!schema || !name) return cacheKey.replace(`${lint}_`, '')

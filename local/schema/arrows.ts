@@ -17,7 +17,7 @@ export type Arrow = {
   line: number
 }
 
-/** Returns the folder of a file of sql/, or the name of the file if it is in none. */
+/** Returns the folder of a file of sql/, or the name of a file outside all folders. */
 export const floorOf = (file: string) => file.split('/')[0]!.replace(/\.sql$/, '')
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')

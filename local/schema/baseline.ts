@@ -1,5 +1,5 @@
-// The first migration is the text of sql/ in loading order. Until 1.0.0 there is no other and every change
-// rewrites it, because nobody has a database to keep; its file keeps its name.
+// The first migration is the text of sql/ in loading order. Until 1.0.0 it is the only one and every change
+// rewrites it, because nobody has a database to keep; the file keeps its name.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export function baseline(sql: string): string {
     `${sections(scriptsIn(sql, scripts.after)).trimEnd()}\n`
 }
 
-/** The version in the baseline's file name, which comes before that of every other migration. */
+/** The version in the baseline's file name, which sorts before every other migration. */
 export const baselineVersion = '20260101000000'
 
 /** Removes spaces and semicolons, because the CLI stores the statements of a migration without them. */
@@ -66,7 +66,7 @@ const ownVersion = () => versionOf(readFileSync(join(root, 'package.json'), 'utf
 /** True for versions from 1.0.0 on, except release candidates. */
 export const isReleased = (version: string) => !/^0\.|-/.test(version)
 
-/** True once 1.0.0 is out. From then on migrations are added, and none is generated anew. */
+/** True once 1.0.0 is out. From then on migrations are added, and none is regenerated. */
 export const hasRelease = () => isReleased(ownVersion()) || lastRelease(root) !== undefined
 
 /** Returns the commit that raised package.json to the latest release. A fresh clone may have no tags. */

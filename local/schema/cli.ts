@@ -109,7 +109,7 @@ export function errorLines({ stdout, stderr }: CliResult): string {
     line.trim() !== '' &&
     !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
   )
-  // The reason is in the first or last lines, or else in one that looks like an error.
+  // The reason is in the first or last lines, or else in lines that look like errors.
   const reasons = lines.slice(15, -25).filter((line) => /SQLSTATE|\berror\b|status \d/i.test(line))
   return lines.length > 40
     ? [...lines.slice(0, 15), '…', ...reasons.slice(0, 10), ...lines.slice(-25)].join('\n')

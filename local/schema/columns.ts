@@ -6,8 +6,8 @@ const createTable = /^CREATE TABLE (".+?"\.".+?") \((.*)\)$/s
 
 /**
  * pg-delta (seen in 1.0.0-alpha.34) adds some columns of a new table later, if they need a domain or
- * function created after the table, so they come last. To preserve the order of sql/ for `select *` and
- * Studio, such a table is created whole, later.
+ * function that is created after the table, so they come last. To preserve the order of sql/ for
+ * `select *` and Studio, such a table is created later as a whole.
  */
 export async function wholeTables(actions: Action[], desired: pg.Pool): Promise<Action[]> {
   const added = new Set(actions.flatMap(({ sql }) => addColumn.exec(sql)?.[1] ?? []))
@@ -58,7 +58,7 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   return [...actions.slice(0, first), ...others, made, ...own, ...actions.slice(last + 1)]
 }
 
-/** Splits a list at the commas between columns, not at those inside parentheses or quotes. */
+/** Splits a list at the commas between columns, not at commas inside parentheses or quotes. */
 function split(list: string): string[] {
   const parts: string[] = []
   let depth = 0

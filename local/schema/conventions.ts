@@ -1,4 +1,4 @@
-// The conventions of the schema. Each query returns the violations of one.
+// The conventions of the schema. Each query returns the violations of one convention.
 import { connected } from './build.ts'
 
 type Convention = { name: string; query: string }

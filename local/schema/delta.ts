@@ -118,8 +118,8 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
 }
 
 /**
- * Returns false for what pg-delta must not write: extensions, which extensions.ts writes, because pg-delta
- * would omit those that the stand-in has from the beginning; and triggers on Supabase's tables, which
+ * Returns false for objects that pg-delta must not write: extensions, because it would omit those that the
+ * stand-in has from the beginning (extensions.ts writes them all); and triggers on Supabase's tables, which
  * 90_platform.sql creates and drops.
  */
 function isOurs(action: Action): boolean {

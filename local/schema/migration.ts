@@ -1,5 +1,5 @@
 // npm run db:migration: brings supabase/migrations and the generated files (generated.ts) up to date with
-// sql/. Until 1.0.0 it generates the one migration anew; from then on `-- <name>` adds what changed. Every
+// sql/. Until 1.0.0 it regenerates the only migration; from then on `-- <name>` adds the changes. Every
 // migration is applied to a database before it is written.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ type MigrationRequest = {
   name: string
   /** Pairs `from=to` of pg-delta's names, which are renamed and keep their contents. */
   renames?: string[]
-  /** Whether to drop and recreate what only looks like a renaming. */
+  /** Whether to drop and recreate objects that only look renamed. */
   drop?: boolean
   log: (line: string) => void
 }

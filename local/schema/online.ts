@@ -1,5 +1,5 @@
-// Splits pg-delta's statements into migrations that hold no long lock on a table that may have rows, which
-// is any table of an earlier migration. Indexes are created concurrently in files of their own, without a
+// Splits pg-delta's statements into migrations that hold no long lock on a table that may have rows (any
+// table of an earlier migration). Indexes are created concurrently in files of their own, without a
 // transaction. Constraints that check every row (and not null) first apply to new rows, and a last file
 // validates them without blocking reads and writes.
 import { type Action, encodeId, type StableId } from '@supabase/pg-delta'
@@ -11,8 +11,8 @@ export type Part = {
 }
 
 /**
- * Begins each file that runs in a transaction. A lock request behind a long reader blocks all later
- * sessions, so it gives up, and the push is tried again. `set local` is not used: the CLI sends a file as one
+ * Begins each file that runs in a transaction. A lock request that waits for a long reader blocks all later
+ * sessions, so it times out, and the push is retried. `set local` is not used: the CLI sends a file as one
  * batch, which is atomic but no transaction block, and Postgres would warn. The CLI resets the timeout before
  * the next file.
  */

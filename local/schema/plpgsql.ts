@@ -1,5 +1,5 @@
-// npm run check:plpgsql: checks every plpgsql function against the schema, even in untested branches;
-// Postgres itself checks only their syntax. npm has no plpgsql_check, so this needs a Postgres 17 with it
+// npm run check:plpgsql: checks every plpgsql function against the schema, with its untested branches;
+// Postgres itself checks only the syntax. npm has no plpgsql_check, so this needs a Postgres 17 with it
 // (Debian's postgresql-17-plpgsql-check) and fails without. It runs at night and before a release.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

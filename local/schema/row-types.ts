@@ -25,7 +25,7 @@ const alterTable =
 // A type of our schemas may be a domain with a check, which Postgres applies to every row.
 const fillsRows = /\b(DEFAULT|GENERATED)\b|^ "?(private|public)"?\./
 
-/** Throws for a migration that Postgres would refuse; `url` is a database at the state before it. */
+/** Throws for a migration that Postgres would refuse; `url` is a database in the state before it. */
 export async function refuseUsedRowTypes(url: string, migrations: string[]): Promise<void> {
   const found = await connected(url, async (client) => {
     await client.query(`set search_path = ''`)

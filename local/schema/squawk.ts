@@ -1,5 +1,5 @@
-// Runs squawk over every migration but the first, whose database is empty, to find what would block users or
-// break running code. Findings are compared with the exceptions in test/whole/squawk.json.
+// Runs squawk over every migration but the first, whose database is empty, to find statements that block
+// users or break running code. Findings are compared with the exceptions in test/whole/squawk.json.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -29,7 +29,7 @@ export async function onTemporaryServer<T>(
   } finally {
     process.off('exit', end)
     remove()
-    // Once no server is open, Ctrl-C is handled by whatever runs next.
+    // Once no server is open, Ctrl-C is no longer handled here.
     if (--open === 0) { for (const signal of signals) process.off(signal, interrupt) }
   }
 }
@@ -39,7 +39,7 @@ let open = 0
 let starting = 0
 let interrupted = false
 
-/** Starts a server. One that is still starting cannot be stopped, so Ctrl-C waits for it. */
+/** Starts a server. A starting server cannot be stopped, so Ctrl-C waits for it. */
 async function start(folder: string, options: Partial<PostgresOptions>): Promise<Postgres> {
   if (!process.listeners('SIGINT').includes(interrupt)) {
     for (const signal of signals) process.on(signal, interrupt)

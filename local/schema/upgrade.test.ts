@@ -84,7 +84,8 @@ async function columnsOf(client: pg.Client): Promise<Columns> {
 }
 
 // These tables may differ after a migration, which may change the rows that every project has (compare.ts
-// checks them). The audit records that, and derived rows of listings are rebuilt (the invariants check them).
+// checks them). The audit records such changes, and derived rows of listings are rebuilt (the invariants
+// check them).
 const ours = [
   'audit',
   'listed_records',

@@ -79,8 +79,8 @@ async function start(settings: Settings, leftover: boolean) {
   const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  // The real servers keep more connections than the stand-ins. And when commits wait for a replica, which its
-  // queries may delay for a second, all connections of the pools can be in use at once.
+  // The real servers keep more connections than the stand-ins. And if commits wait for a replica, whose
+  // queries may delay them for a second, the pools can use all their connections at once.
   const { realAuth, realStorage, realRealtime, realDataApi } = settings
   const some = realAuth || realStorage || realRealtime || realDataApi
   const connections = some || replica === 'synchronous' ? 100 : undefined
@@ -130,7 +130,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   toStop.push(() => part.stop())
   await step(part.start())
   log(`replica on port ${ports.replica}`)
-  // Calls private.beat(), which records the time and on a hosted project is called by pg_cron.
+  // Calls private.beat(), which records the time; on a hosted project pg_cron calls it.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: stack.databaseUrl('supabase_admin'),

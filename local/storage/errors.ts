@@ -1,4 +1,4 @@
-// The error responses of Storage. Nearly all have the HTTP status 400; the body contains the real one.
+// The error responses of Storage. Nearly all have the HTTP status 400; the body contains the real status.
 
 type Body = Record<string, string | number>
 

@@ -145,7 +145,7 @@ async function deleteObjects(
   return rows
 }
 
-/** Deletes several objects. The answer omits missing and denied ones. */
+/** Deletes several objects. The answer omits missing and denied objects. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {

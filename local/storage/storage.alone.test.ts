@@ -295,7 +295,7 @@ test('an interrupted upload leaves no object', async () => {
   sent.on('error', () => {})
   await new Promise((resolve) => sent.write('x'.repeat(20_000), resolve))
   sent.destroy()
-  // If an incomplete file were stored, it would be there by the time that this complete one is.
+  // Once this complete file is stored, an incomplete one would have been stored too.
   const whole = `${owner.id}/whole.txt`
   const files = storageAs(owner).from(bucket)
   expect((await files.upload(whole, 'x'.repeat(50_000))).error).toBe(null)

@@ -248,7 +248,7 @@ async function readForm(
 
 const asBadRequest = (error: Error) => badRequest(error.message)
 
-/** Yields the file's content; throws if the form is truncated in it or after it. */
+/** Yields the file's content; throws if the form is truncated in the file or after it. */
 async function* wholeForm(content: Readable, finished: Promise<unknown>, end: () => void) {
   try {
     yield* content

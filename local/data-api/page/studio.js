@@ -60,7 +60,7 @@ async function showRows() {
   }
   try {
     const rows = await ask('GET', table, query)
-    if (nth !== latest) return // something else is shown by now
+    if (nth !== latest) return // the page shows something else now
     element('grid').replaceChildren(gridOf(table, rows))
     element('from').value = from + 1
     element('range').textContent = rows.length ? `to ${from + rows.length}` : 'there are none'

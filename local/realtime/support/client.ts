@@ -1,5 +1,5 @@
-// Starts the Realtime stand-in on a database of its own, in which a test can write any policies, with
-// clients: supabase-js, or one that sends single frames.
+// Starts the Realtime stand-in on a database of its own, in which a test can write any policies. The clients
+// are supabase-js and one that sends single frames.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -66,7 +66,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
-/** Starts a second Realtime server for the project, which a test can break. Returns settings to use it. */
+/** Starts a second Realtime server for the project, which a test can break. Returns the settings for it. */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
   const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
