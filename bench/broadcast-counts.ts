@@ -8,7 +8,7 @@ export type Broadcasts = Record<'a message' | 'a read' | 'a block' | 'a sign-out
 
 const conversations = 60
 
-/** Lets `people` act and counts. The first of them gets a conversation with each of sixty others. */
+/** Lets `people` act and counts. The first person gets a conversation with each of sixty others. */
 export async function broadcasts(
   stack: Stack,
   people: Person[],

@@ -34,7 +34,7 @@ async function open(url: string, protocols: string[] = []) {
   return {
     send: (frame: Json) => socket.send(JSON.stringify(frame)),
     onFrame: (listener: (frame: Json) => void) => (received = listener),
-    /** Sends a frame and waits for the one that answers it. */
+    /** Sends a frame and waits for its answer. */
     ask: (frame: Json, answers: (frame: Json) => boolean) => {
       socket.send(JSON.stringify(frame))
       return new Promise<void>((resolve, reject) => {

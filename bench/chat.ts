@@ -28,14 +28,14 @@ type ChatRow = {
   transport: string
   /** The latency of one message after another between two people, at the same rate for every transport. */
   paced: Latency
-  /** The same, but each message follows as soon as the one before was received and stored. */
+  /** The same, but each message follows as soon as the previous one was received and stored. */
   backToBack: Latency
   /** Many pairs at once, each of which sends back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
   fanOut?: { p50: number; p99: number; last: number }
 }
 
-/** `ofBare` is the p99 divided by that of the bare server. */
+/** `ofBare` is the p99 divided by the bare server's p99. */
 type Latency = { p50: number; p99: number; ofBare: number }
 
 type ChatResult = {
@@ -65,7 +65,7 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/** Sends each message when the one before was received and stored, but at least `pause` ms after it. */
+/** Sends each message once the previous one was received and stored, but at least `pause` ms after it. */
 async function exchange(
   transport: Transport,
   conversation: Conversation,

@@ -28,8 +28,8 @@ export async function enlarge(databaseUrl: string, count: number): Promise<numbe
   await client.connect()
   try {
     await client.query(`set edits.by = 'bench'; set statement_timeout = 0`)
-    // The triggers are off, because they would review and announce each item, which needs nothing that they
-    // write. Jobs that write to the table wait until the commit.
+    // The triggers are off: they would review and announce each item, and the items need none of their
+    // writes. Jobs that write to the table wait until the commit.
     await client.query('begin; alter table public.properties disable trigger user')
     await client.query(changes, [Math.floor(count * 0.35)])
     await client.query(reports, [Math.floor(count * 0.1)])
@@ -49,7 +49,7 @@ const counted = `select
   (select count(*) from public.reports where status = 'open')::integer as waiting`
 
 // Listings of the demo, which have pictures, get a waiting change of price and title. Each title is unique,
-// so that it tells the next item.
+// so that it identifies the next item.
 const changes = `
   update public.properties set title_ar = left(title_ar, 100) || ' ' || ref_no,
     pending_changes = jsonb_build_object(
@@ -222,7 +222,7 @@ async function openingOf(page: Page, url: string, selector: string): Promise<num
 }
 
 async function change(page: Page, selector: string, act: () => Promise<void>) {
-  // The desk binds its keys after painting. People do not press one so soon, so this waits for it.
+  // The desk binds its keys after painting. People do not press a key so soon, so this waits for it.
   await page.evaluate(async (selector) => {
     for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
     const { watchFor } = globalThis as unknown as Watching

@@ -1,6 +1,6 @@
 /**
  * Requests to the facade, each with two other ways to get the same answer: the database function alone, and
- * the plain statement that one would write on the same tables.
+ * a plain statement on the same tables.
  */
 import bcrypt from 'bcrypt'
 import type pg from 'pg'

@@ -85,7 +85,7 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** Returns a table of requests per second, also as a share of the plain statement's, and Postgres' time. */
+/** Returns a table of requests per second, their share of the plain statement's, and Postgres' CPU time. */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

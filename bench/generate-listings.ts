@@ -2,8 +2,8 @@
  * Generates any number of realistic listings, a million in minutes: of all areas, kinds and types, with
  * fitting prices, and texts of common and rare words. Rows are written in order of publication.
  *
- * For scratch databases only: it disables the triggers and itself writes what they would have written, on a
- * connection for each core. Indexes are built afterwards.
+ * For scratch databases only: it disables the triggers and writes their rows itself, on a connection for
+ * each core. Indexes are built afterwards.
  */
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'

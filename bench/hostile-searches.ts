@@ -1,6 +1,6 @@
 /**
- * Compares the database cost of texts that are typed to be expensive with that of ordinary ones. No text of
- * 200 characters, and no cursor, may cost more than ten times the median of the ordinary texts on the same
+ * Compares the database cost of texts that are made to be expensive with the cost of ordinary texts. No text
+ * of 200 characters, and no cursor, may cost more than ten times the median of the ordinary texts on the same
  * rows. It measures the CPU time of the backend if /proc has it, because other load does not change that;
  * otherwise it measures elapsed time.
  */
@@ -213,7 +213,7 @@ async function costOf(client: pg.Client, pid: number, sql: string, args: readonl
 
 const median = (values: number[]) => percentile(values.toSorted((one, other) => one - other), 0.5)
 
-/** Forges cursors with lists of other listings than the service gave. */
+/** Forges cursors that list other listings than the service gave. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
   const forge = async (count: number) =>
     (await client.query(
@@ -265,7 +265,7 @@ export async function measure(
     ]
     const bases: number[] = []
     const spent = dear.map((): number[] => [])
-    // Each text is compared with the ordinary ones of its own round, because other load slows all of them.
+    // Each text is compared with the ordinary texts of its own round, because other load slows all of them.
     for (let round = -2; round < rounds; round++) {
       const base: number[] = []
       for (const [i, [, call, args]] of dear.entries()) {

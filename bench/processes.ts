@@ -18,15 +18,15 @@ export function postgresTime({ folder }: Stack): () => number | undefined {
   return () =>
     readdirSync('/proc').filter((name) => /^\d+$/.test(name)).reduce((sum, name) => {
       try {
-        // Fields are split behind the name, which may contain anything. Field 4 is the parent, 14 and 15
-        // are user and system time, 16 and 17 those of ended children, in hundredths of a second.
+        // Fields are split after the name, which may contain anything. Field 4 is the parent, 14 and 15 are
+        // user and system time, 16 and 17 the times of ended children, in hundredths of a second.
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         if (name !== pid && fields[1] !== pid) return sum
         return sum +
           10 * fields.slice(11, name === pid ? 15 : 13).reduce((a, b) => a + Number(b), 0)
       } catch {
-        return sum // the process has ended meanwhile
+        return sum // the process has ended
       }
     }, 0)
 }

@@ -1,6 +1,6 @@
 /**
- * Measures every shape of a search inside the database, called as by the facade and with the cards of the
- * page, at one or two numbers of listings. Also measures the writes of publishing. A p99 above the limit, or
+ * Measures every shape of a search inside the database, called as the facade calls it and with the page's
+ * cards, at one or two numbers of listings. Also measures the writes of publishing. A p99 above the limit, or
  * growth above 2, is marked.
  */
 import { totalmem } from 'node:os'

@@ -100,7 +100,7 @@ export async function benchUploads(
     let turn = 0
     const worst = await measureHostilePictures(
       functions.pid,
-      // Each upload is by another person, because an account's pictures are limited.
+      // Each upload is by a different person, because an account's pictures are limited.
       async (...files) => (await send(tokens[turn++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')
