@@ -8,7 +8,7 @@ type BodyOf<Path extends Route<'post'>> = Required<NonNullable<Input<'post', Pat
   { body: infer Body } ? Body : never
 
 export type Auth = {
-  /** Registers an account. By email it exists at once; by phone a code is sent for `verify`. */
+  /** Registers an account. With an email it exists at once; with a phone a code is sent for `verify`. */
   register(details: BodyOf<'/auth/register'>): Promise<Answer<'post', '/auth/register'>>
   /** Verifies the code from the SMS, and signs in. */
   verify(proof: BodyOf<'/auth/register/verify-otp'>): Promise<Session>
@@ -26,8 +26,8 @@ export type Auth = {
   session(): Promise<Session | undefined>
   /**
    * Calls `listen` on sign-ins, sign-outs, renewals and changes of identity, also those in other tabs.
-   * Returns a function that stops listening. If the app keeps the session itself, `listen` is called
-   * when its tokens belong to another session, or there are none any more.
+   * Returns a function that stops listening. If the app keeps the session itself, `listen` is called when its
+   * tokens change to another session or are gone.
    */
   onChange(listen: SessionListener): () => void
   /** Returns the current token, renewed if necessary. supabase-js takes this function as `accessToken`. */

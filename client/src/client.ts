@@ -67,7 +67,10 @@ export type Client = {
   readonly list: ListCall
 }
 
-/** Lists of listings contain cards, or records with `fields: 'full'`, or both if either is possible. */
+/**
+ * A list contains cards, or records with `fields: 'full'`, or either if `fields` is not known to the
+ * compiler.
+ */
 interface Call<M extends 'get' | 'post'> {
   <P extends FieldsRoute<M>>(
     path: P,
@@ -130,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
   const post = async (route: string, input?: AnyInput) => {
     const leaving = route === '/auth/me/delete' ? await keeper.current() : undefined
     const answer = await http.send<never>('post', { route, ...input })
-    // The service has ended the account's sessions, and a sign-out or renewal would ask it in vain.
+    // The service has ended the account's sessions, so a sign-out or renewal would fail.
     if (leaving) await keeper.leave(leaving)
     return answer
   }

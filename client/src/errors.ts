@@ -3,13 +3,14 @@ import type { components, DeclaredCodes, ErrorDetails, ServerCode } from './open
 import type { Method, Route } from './operations.ts'
 
 /**
- * A code of the contract, or the client's own. `connection`: the service was not reached or not understood.
- * `session_changed`: the session of the call was replaced or ended; nothing was sent under another.
- * `chat_ended`: the service has closed this chat for good, mostly because the account has too many open; `message` says why.
+ * A code of the contract, or one of the client's own. `connection`: the service was not reached or not
+ * understood. `session_changed`: the session of the call was replaced or ended, and nothing was sent under
+ * another session. `chat_ended`: the service has closed this chat for good, mostly because the account has
+ * too many chats open; `message` says why.
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed' | 'chat_ended'
 
-/** The fault of a field; a text may have `min` to `max` characters, where one of them is there. */
+/** The fault of a field. `min` comes with too_short, `max` with too_long; both count characters. */
 export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]
 
 export type Problem<Code extends ErrorCode = ErrorCode> = {

@@ -24,7 +24,7 @@ export const renewalBy = (http: Http) => async (refreshToken: string): Promise<S
   return asSession(await http.send<Session>('post', call))
 }
 
-/** A browser's events report that another tab has stored something, or that the user returns to this one. */
+/** Browser events report that another tab has stored something, or that the user has returned to this one. */
 const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>
 const occasions = ['storage', 'visibilitychange']
 
@@ -77,7 +77,7 @@ export class SessionKeeper implements TokenSource {
     })
   }
 
-  /** Removes and returns a session, or the current one if undefined. A session that replaced it stays. */
+  /** Removes and returns `known`, or the current session if it is undefined. A newer session stays. */
   leave(known: Session | undefined): Promise<Session | undefined> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -157,7 +157,7 @@ export class SessionKeeper implements TokenSource {
     }
   }
 
-  /** Stores the renewed session or removes the old one, unless there is another by now. */
+  /** Stores the renewed session or removes the old one, unless another session has replaced it. */
   private replace(old: Session, next: Session | undefined, reason?: unknown): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -167,9 +167,7 @@ export class SessionKeeper implements TokenSource {
     })
   }
 
-  /**
-   * Runs one step after another, so that nothing happens between the reading and the writing of a step.
-   */
+  /** Runs steps one after another, so that nothing happens between a step's read and its write. */
   private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.turn.then(work, work)
     this.turn = done

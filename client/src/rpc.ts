@@ -1,11 +1,11 @@
-// What the functions of the Data API give: the answer of the operation of the same name.
+// The results of the Data API's functions: each is the answer of the operation with the same name.
 import type { operations } from './openapi.ts'
 import type { Answered, Schemas } from './operations.ts'
 
 type AnswerOf<Name extends keyof operations> = Answered<operations[Name]>
 type Receipt = Schemas['Receipt']['receipt']
 
-/** Functions without such an operation, and those from whose JSON the facade makes its own answer. */
+/** Functions without such an operation, and functions whose JSON the facade turns into another answer. */
 type Others = {
   act_on_property: Schemas['Property']
   charge_invoice: unknown

@@ -1,8 +1,8 @@
 import { wait } from './wait.ts'
 
 /**
- * Makes a function that asks while somebody types, 150 ms after the last letter. A question that is
- * overtaken is aborted and answered with undefined.
+ * Makes a debounced function for requests while somebody types: it calls `ask` 150 ms after the last
+ * letter. A newer call aborts the older one, which then returns undefined.
  *
  * ```ts
  * const suggest = whileTyping((q, signal) =>

@@ -13,7 +13,7 @@ export type UploadOptions = {
 export type ListingPictures = UploadOptions & {
   /** The listing that the pictures are for, if it exists already. */
   propertyId?: string
-  /** Otherwise a new uuid, which `POST /properties` then takes together with its pictures. */
+  /** For a new listing, by default a new uuid; `POST /properties` takes it together with its pictures. */
   uploadSessionId?: string
   /** The position of the first picture in the listing. */
   startPosition?: number

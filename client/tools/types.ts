@@ -68,7 +68,10 @@ const repeatable = ({ paths }: Description) =>
     /idempotency-?key/i.test(JSON.stringify(paths[path]!.post?.parameters ?? []))
   )
 
-/** Returns the writes that belong to an identity, as `post /properties`. A switch belongs to the account. */
+/**
+ * Returns the writes that belong to an identity, as `post /properties`. Switching identity belongs to the
+ * account.
+ */
 const ofIdentity = ({ paths }: Description) =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)

@@ -7,8 +7,9 @@ const pageSize = 20
 const mostPages = 5
 
 /**
- * Returns the newest conversations back to `since`, within each page the oldest first. It reads on until
- * it finds the change at `changedAt`, because an old conversation may have been read, muted or archived.
+ * Returns the conversations from the newest back to `since`; within a page the oldest comes first. It reads
+ * on until it finds the change at `changedAt`, because an old conversation may have been read, muted or
+ * archived.
  */
 export async function changesSince(
   client: Client,

@@ -91,7 +91,7 @@ export class FollowedChannel {
     const { channel, topic } = this
     if (!channel || this.rejoining) return
     this.rejoining = true
-    // supabase-js would return the old channel until that is left.
+    // Until the old channel has been left, supabase-js would return it again.
     await this.leave()
     this.rejoining = false
     if (!this.stopped && this.topic === topic) this.join(topic)

@@ -20,10 +20,10 @@ const answerTime = 10_000
 const heartbeatEvery = 25_000
 const typingEvery = 2000
 
-/** After a close with one of these codes, another try would be refused too. */
+/** The gateway would refuse a retry after a close with one of these codes. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
-/** Never a code that means that the same may succeed later. */
+/** The error of a final close. Its code never says that a retry may succeed. */
 function finalFailure(code: number, reason: string): ApiError {
   const isRight = code === closeCodes.forbidden && reason !== ''
   return asApiError({ code: isRight ? reason : 'chat_ended', message: reason || 'closed' })
@@ -172,7 +172,7 @@ class GatewayLink implements Link {
       try {
         const { lost } = await this.open()
         this.token = await tokenOf(this.client)
-        // The chat has been closed meanwhile, maybe because the token belongs to another session now.
+        // The chat may have been closed while the token was fetched, for example because of a new session.
         if (this.ended) throw this.ended
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
@@ -186,7 +186,7 @@ class GatewayLink implements Link {
         clearInterval(clock)
       } catch (error) {
         const { code, message, temporary } = error as ApiError
-        // The connection is tried again, because the app may have a better token next time.
+        // The connection is retried, because the app may supply a better token next time.
         if (!temporary && !this.ended) this.listener.error({ code, message })
       }
       this.dropSocket()

@@ -24,11 +24,11 @@
  * each and in order of `seq`, including those sent while there was no connection. Messages are sent one
  * after another, each under one `clientMessageId` until the server has stored it or refused it for good;
  * waiting ones are stored and sent after the app's next start. When the service renames a Realtime
- * channel, the chat joins the new one. Events that Realtime did not deliver are fetched every 25 s while
- * the app is visible, and the channel is then joined again; without a connection every 3 s. A chat ends
- * with its session, and when the service closes it for good: `error` then says why, what waits to be sent
- * fails with that code, and nothing is sent or received until the app makes a new chat. After `leave` no
- * event of that conversation arrives, not even `conversation_updated`, until it is joined again.
+ * channel, the chat joins the new one. While the app is visible, the chat fetches events that Realtime did
+ * not deliver every 25 s and then rejoins the channel; without a connection it fetches them every 3 s. A
+ * chat ends with its session, and when the service closes it for good: `error` then says why, unsent
+ * messages fail with that code, and nothing is sent or received until the app makes a new chat. After
+ * `leave` no event of that conversation arrives, not even `conversation_updated`, until it is joined again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -162,7 +162,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
         emit('error', asChatError(error))
-        // Fills the feed again after a pause, because otherwise only a link that breaks and resumes does so.
+        // Retries after a pause. Otherwise only a link that breaks and resumes would fill the feed.
         wait(2000).then(() => feed.fill())
       },
     })

@@ -21,7 +21,7 @@ type Page = Schemas['ConversationPage']
 export const pageIsVisible = () =>
   (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
 
-/** Where a state comes from: an event, a check, or what was there before, which is not passed on. */
+/** The source of a state: an event, a check, or the state at the first look, which is not passed on. */
 export type Source = 'event' | 'check' | 'before'
 
 export class ListCheck {
@@ -42,7 +42,7 @@ export class ListCheck {
     this.noteState = noteState
   }
 
-  /** Records a state. Returns true if it is to be passed on: once, and none that is older than the known one. */
+  /** Records a state. Returns true if it is to be passed on: once, and never if a newer one is known. */
   note(update: ConversationUpdated, source: Source): boolean {
     const before = this.states.of(update.conversationId)
     const isNew = this.states.update(update)

@@ -219,7 +219,7 @@ class RealtimeLink implements Link {
     return passesOn
   }
 
-  /** Checks if that is due and the app is visible, so at most a second after the app becomes visible. */
+  /** Starts a check if one is due and the app is visible. A clock calls this every second. */
   private checkIfDue() {
     const every = checkTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
     if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
@@ -247,14 +247,14 @@ class RealtimeLink implements Link {
         await this.listCheck.compareWith(page),
         ...await Promise.all(others.map((id) => this.checkConversation(id))),
       ]
-      // A change between two checks since the join should have come over the channel.
+      // The channel should have delivered a change that came between two checks, both after the join.
       if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
       this.foundAt = began
       this.checkFailed = false
     } catch (error) {
       if (this.closed) return
       this.checkFailed = true
-      // After any other failure the next regular check tries again, maybe with a better token of the app.
+      // After any other failure the next regular check retries, maybe with a better token from the app.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
     } finally {
