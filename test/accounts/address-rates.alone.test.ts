@@ -16,7 +16,7 @@ withRates(
 let from: string
 beforeEach(async () => {
   from = newAddress()
-  // Otherwise hits of the last hour would count, even those of an earlier run.
+  // Without this, hits of the last hour would count, even those of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -62,7 +62,7 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   const reset = { newPassword: 'another one', confirmPassword: 'another one' }
   const body = { identifier: known.identifier, code, resetId, ...reset }
   expect(await post('/password/reset', body)).toMatchObject({ status: 204 })
-  // Using that code does not let this address register more new numbers either.
+  // Using a known account's code does not let this address register more new numbers.
   expect(await register(newPhone())).toMatchObject(limited)
   await ageHits(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
@@ -84,8 +84,8 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   for (const status of [201, 201, 201, 429]) {
     expect(await register(newPhone())).toMatchObject({ status })
   }
-  // Codes for accounts known at the address are sent beyond its limit, and their use does not raise the
-  // limit; nor does a code for the same phone that is used at another address on the same day.
+  // Codes for accounts that are known at the address are sent beyond its limit, and using them does not raise
+  // it. Nor does a code for the same phone that is used at another address on the same day.
   const [phone] = registered as [string]
   const reset = async (at: string) => {
     await ageCodes(phone, 45)
@@ -104,7 +104,7 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   await reset(elsewhere)
   expect(await hitsOf('code_used_address', elsewhere)).toBe(1)
 
-  // However many codes are used, one address can request at most 600 an hour.
+  // One address can request at most 600 codes an hour, however many are used.
   await plantHits('code_used_address', from, 200)
   await plantHits('code_address', from, 599)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })

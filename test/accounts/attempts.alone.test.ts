@@ -1,5 +1,5 @@
-// Several people register one phone. The one who verifies it gets an account for which none of the others has
-// a password, whatever the order and whatever was refused before.
+// Several people register one phone. Whoever verifies it gets an account that nobody else's password opens,
+// whatever the order of the requests and the earlier refusals.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -51,7 +51,7 @@ async function coded(one: Someone, phone: string) {
   return { code, registrationId: body.registrationId as string }
 }
 
-/** Expects an account with nobody's name or password, which only the owner of the phone can use. */
+/** Expects an account with none of these names and passwords, which only the phone's owner can use. */
 async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
   const proven = await victim.verify(phone, code)
   expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
@@ -248,7 +248,7 @@ testFromAddresses('an attempt counts for a day, and keeps its password for an ho
   const phone = newPhone()
   await victim.register(phone)
   await ageCodes(phone, 3601)
-  // The job deletes the expired password, but a row without it remains, and the attempt still counts.
+  // The job deletes the expired password; the row remains, so the attempt still counts.
   for (const purged of [false, true]) {
     if (purged) await database().query('select private.purge_codes()')
     expect(await attempts(phone)).toEqual([!purged])

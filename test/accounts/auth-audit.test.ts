@@ -114,7 +114,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     await ask('POST', '/token?grant_type=password', other)
     await runJobs()
     expect(await logOf(id)).toHaveLength(7)
-    // Auth itself deletes the user here, and logs that too.
+    // Here Auth itself deletes the user and logs the deletion.
     await ask('DELETE', `/admin/users/${id}`)
     expect(await logOf(id)).toHaveLength(8)
     await runJobs()

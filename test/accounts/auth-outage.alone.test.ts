@@ -24,8 +24,8 @@ const fails = jsonAnswer(500, { code: 'unexpected_failure', message: 'Unexpected
 const starts = (response: ServerResponse) => void response.writeHead(503).end()
 
 /**
- * Makes six tries at once, and then six more. Each try counts towards the limit until it is over, so of
- * twelve at once only ten would reach Auth.
+ * Makes six tries at once, and then six more. A try counts towards the limit while it runs, so of twelve
+ * simultaneous tries only ten would reach Auth.
  */
 async function sixTwice<T>(act: () => Promise<T>): Promise<T[]> {
   const six = () => Promise.all(Array.from({ length: 6 }, act))
@@ -150,7 +150,7 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
     })
     afterAll(() => admin?.end())
 
-    /** Each check comes from another address, so that a slow start of Auth uses up no address's limit. */
+    /** Each check comes from another address, so that repeated checks exhaust no address's limit. */
     const authIsBack = () =>
       waitUntil('Auth is back', async () => {
         from = newAddress()

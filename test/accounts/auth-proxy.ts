@@ -32,7 +32,7 @@ export async function startAuthProxy() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Answers the next sign-ins with this id token from the list; after that Auth answers. */
+    /** Gives these answers, in order, to the next sign-ins with this id token; after that Auth answers. */
     answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }

@@ -80,7 +80,7 @@ testFromAddresses(
     expect(refused.headers.get('retry-after')).toBe(String(retryAfter))
     expect(retryAfter).toBeGreaterThan(3500)
     expect(retryAfter).toBeLessThanOrEqual(3600)
-    // Another purpose gives no further tries, and a guess that was not compared uses up no try.
+    // A code for another purpose gives no more tries, and a guess that was not compared uses none.
     await forgotFrom(elsewhere, phone)
     expect(await reset(from, phone, third)).toMatchObject(locked)
     expect((await codeTries(phone)).slice(0, 2)).toEqual([0, 0])
@@ -108,7 +108,7 @@ testFromAddresses(
       expect(await verify(home, phone, guess))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 4 - i } } })
     }
-    // A client that names the attempt is not counted as unknown, from whatever address it guesses.
+    // A client that names the attempt counts as known, whatever address it guesses from.
     const abroad = newAddress()
     expect(await verify(abroad, phone, code, registrationId)).toMatchObject({ status: 200 })
   },
@@ -154,7 +154,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
   expect(await storedTries()).toEqual([[1, 3], [0, 3]])
   expect(await reset(a, identifier, codes[1]!)).toMatchObject(wrong)
   expect(await storedTries()).toEqual([[2, 3], [0, 3]])
-  // Each address still has its own code; once one code is used, the other is not valid.
+  // Each address still has its own code; using one code makes the other invalid.
   expect(await reset(b, identifier, codes[1]!)).toMatchObject({ status: 204 })
   expect(await reset(a, identifier, codes[0]!)).toMatchObject(wrong)
 })

@@ -74,7 +74,7 @@ testFromAddresses(
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
     await ageHits(3600, ...subjects)
-    // One unknown address gets four codes a day, all together ten; registering does not bypass the limits.
+    // One unknown address gets four codes a day, all of them together ten. Registering does not bypass this.
     for (const at of [addresses[0]!, addresses[5]!]) {
       await ageCodes(phone, 45)
       const refused = await postFrom(at, '/register', { identifier: phone, password: randomUUID() })
@@ -101,7 +101,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }
   await expect.poll(sent).toBe(6)
-  // Strangers get the same answer, whether or not a code is sent.
+  // Strangers get the same answer, whether or not a code is sent to the owner.
   for (let i = 0; i < 3; i++) {
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }

@@ -70,7 +70,7 @@ describe('CON-10 an attacker who knows the password', () => {
       { titleEn: 'Your phone number was changed' },
       { titleEn: 'Your email was changed' },
     ])
-    // Whoever undid the change of the phone can change the email at once; only the phone is held for a while.
+    // Whoever undid the change of the phone can change the email at once; only the phone stays blocked.
     await change(owner, 'email', newEmail(), byPassword(owner))
   })
 
@@ -363,8 +363,8 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     expect(await contactOf(people[1])).toMatchObject({ email: one })
   })
 
-  // Both changes may succeed. Otherwise the other change has used up one code, or Auth has rolled back one
-  // change, and the client has to send it again.
+  // Both changes may succeed. If one fails, because the other has used up its code or Auth has rolled it
+  // back, the client has to send it again.
   test("two that prove each other's at once have both, or one is asked once more", async () => {
     const people = [await signUp(), await signUp()]
     const begun = [

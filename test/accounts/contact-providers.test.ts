@@ -71,7 +71,7 @@ describe.runIf(issuerUrl)('CON-14 providers', () => {
   test('where nothing else is left, its sign-in of the last five minutes is proof', async () => {
     const [email, sub] = [newEmail(), randomUUID()]
     const made = personFrom(await signInAs('apple', { email, sub }))
-    // After a change was undone, an account can have no email at Auth.
+    // Undoing a change can leave an account without an email at Auth.
     await database().query('update auth.users set email = null where id = $1', [made.id])
     expect(await begin(made, 'phone', newPhone(), { currentPassword: 'not this one' }))
       .toMatchObject(refusal(401, 'invalid_credentials'))

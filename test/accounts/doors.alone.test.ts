@@ -1,5 +1,5 @@
-// A daily job tests whether Auth can be used past the facade. The tests allow that for a while, so they run
-// alone.
+// A daily job tests whether clients can bypass the facade and use Auth directly. The tests permit this for a
+// while, so they run alone.
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -119,11 +119,11 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       if (phone) await write('phone_change', phone)
       return jsonAnswer(200, {})(response)
     }
-    /** Expects that a try proves nothing about email and phone: only the provider's alarm is settled. */
+    /** Expects that a try proves nothing about email and phone, so only the provider's alarm is settled. */
     const provesNothing = async () => {
       await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
       expect(await tryDoors(jobs)).toEqual({ open: [] })
-      // Alarms are settled one by one, and that of the provider is the last.
+      // Alarms are settled one by one, the provider's last.
       await waitUntil('what is shut is settled', async () => !(await open()).includes('provider'))
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
       expect(await decoys()).toEqual(['decoy@accounts.invalid'])

@@ -1,4 +1,4 @@
-// HARM-04: the data that a client can leave in Auth past the facade, and its limits.
+// HARM-04: limits of the data that a client can store in Auth by bypassing the facade.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {

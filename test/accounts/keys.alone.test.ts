@@ -81,7 +81,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
     const signedBy = async (kid: string) => {
       for (;;) {
         const { body } = await quick.post('/auth/login', { identifier, password })
-        // The real Auth restarts with its keys and is unavailable for a moment, so the request is repeated.
+        // The real Auth restarts with new keys and is unavailable for a moment, so the request is repeated.
         const { accessToken } = body
         if (accessToken && partsOf(accessToken).header.kid === kid) return String(accessToken)
       }

@@ -75,7 +75,7 @@ testFromAddresses(
     await plantHits('login_address', from, 298)
     const { identifier, password } = await signUp()
     expect(await logIn(newEmail())).toMatchObject(wrong)
-    // Failures for an account that is known at this address count only against that pair.
+    // Failures for an account known at this address count only against the pair of account and address.
     for (let i = 0; i < 10; i++) expect(await logIn(home.identifier)).toMatchObject(wrong)
     expect(await logIn(newPhone())).toMatchObject(wrong)
     expect(await logIn(identifier, password)).toMatchObject(limited)
@@ -83,7 +83,7 @@ testFromAddresses(
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await hitsByRule('login_address', from)).toEqual([['login_address', 300]])
 
-    // People who have signed in at the address before still can, with ten tries each.
+    // People who have signed in at the address before can still sign in, with ten tries each.
     expect(await logIn(home.identifier, home.password)).toMatchObject(limited)
     for (let i = 0; i < 9; i++) expect(await logIn(neighbour.identifier)).toMatchObject(wrong)
     expect(await logIn(neighbour.identifier, neighbour.password)).toMatchObject({ status: 200 })
@@ -140,7 +140,7 @@ testFromAddresses(
       expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
     }
     expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
-    // A new address has one try, and is known after the sign-in.
+    // A new address has one try, and counts as known after the sign-in.
     const hotel = newAddress()
     expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
     for (let i = 0; i < 3; i++) {

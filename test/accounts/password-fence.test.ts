@@ -52,8 +52,8 @@ describe('REG-28 a password at the direct door', () => {
     expect(await atAuth(person, { data: { theme: 'dark' } })).toEqual([200, undefined])
     expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
 
-    // The mark of the last refused change holds one account only, and other tests may overwrite it, so the
-    // change is tried again.
+    // The mark of the last refused change names only one account, and other tests may overwrite it, so the
+    // change is repeated.
     await waitUntil('the account is told', async () => {
       await atAuth(person, change)
       await drain('report_refused_password')
@@ -94,7 +94,7 @@ describe('REG-28 a password at the direct door', () => {
     const change = { password, current_password: person.password }
     expect(await atAuth(person, change)).toEqual([200, undefined])
     expect(await countSessions(person.id)).toBe(1)
-    // The announcement has been used up by that change.
+    // That change has used up the announcement.
     await expectRefused({ ...person, password })
   })
 

@@ -17,7 +17,7 @@ export const wrong = refusal(401, 'invalid_credentials')
 export const logIn = (identifier: string, password: string) =>
   guest.post('/auth/login', { identifier, password })
 
-/** Changes the user at Auth, past the facade, and returns the status and the error code. */
+/** Changes the user at Auth, bypassing the facade, and returns the status and the error code. */
 export async function atAuth({ accessToken }: Person, body: object) {
   const response = await fetch(`${projectUrl}/auth/v1/user`, {
     method: 'PUT',

@@ -150,7 +150,7 @@ test('nothing but a changed password notifies of one', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-/** Notifications of changed passwords, without those of refused changes, which a job may send at any time. */
+/** Notifications of changed passwords, but not of refused changes, which a job may send at any time. */
 const changesToldTo = async (person: Person) =>
   (await notificationsOf(person, 'security_password'))
     .filter(({ bodyEn }) => !bodyEn.includes('was refused'))
@@ -190,7 +190,7 @@ testLocally(
       await announcePassword(person.id, sessionOf(person))
       await change(encrypted('newest'))
       expect(await changesToldTo(person)).toHaveLength(1)
-      // The announcement has been used up, so only the rehash of a sign-in is accepted again.
+      // That change has used up the announcement, so only a sign-in's rehash is accepted.
       await expect(change(encrypted('newer'))).rejects.toMatchObject(refused)
       await write(encrypted('newer'))
     } finally {

@@ -1,4 +1,4 @@
-// HARM-01: after many unproven registrations by email at an address, further ones must prove something.
+// HARM-01: once an address has registered many unproven emails, its new accounts must prove something first.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import {
@@ -195,7 +195,7 @@ describe('HARM-01 at a crowded address', () => {
         const { status, text } = await callDataApi(person, name, args)
         expect([status, JSON.parse(text).message]).toEqual(unproven)
       }
-      // Actions without another person work as before, and so do conversations that others began.
+      // Actions that involve nobody else work as before, and so do conversations that others began.
       expect((await person.post(`/favorites/${listing}`)).status).toBe(200)
       expect(
         (await person.patch(`/properties/${draft.id}`, { price: 1000 })).status,

@@ -347,8 +347,8 @@ test('AUTH-18 nobody gains rights through the data that Auth lets people write',
 test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
-  // Of these sizes in kilobytes only the first is accepted. Small pieces are refused once they are too large
-  // together.
+  // Of these sizes in kilobytes only the first is accepted. Small pieces are refused once their total is too
+  // large.
   for (const [size, status] of [[12, 200], [17, 422], [240, 422], [900, 422]] as const) {
     const data = { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) }
     expect((await put({ data })).status).toBe(status)
@@ -396,7 +396,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
     [id],
   )
   const [first, second] = sessions.rows.map((row) => row.id)
-  // The row moves behind the other one, but an index still finds it first.
+  // The update stores the row after the other one, but an index scan still finds it first.
   await database().query('update auth.sessions set refreshed_at = now() where id = $1', [first])
   const [holder, locker] = await Promise.all([database().connect(), database().connect()])
   const free = async () =>
@@ -410,7 +410,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
     for (const sql of locks) {
       await holder.query('begin')
       await holder.query('select from auth.sessions where id = $1 for update', [first])
-      // A plan that this connection has made before may scan the table.
+      // An older plan cached in this connection might scan the whole table.
       await locker.query('begin; set local enable_seqscan = off; discard plans')
       const waits = locker.query(sql, [id])
       await waitedFor(holder)
@@ -419,7 +419,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
       await waits
       await locker.query('rollback')
     }
-    // None is free if the row moved to another page, which has an index entry of its own.
+    // Neither session is free if the row moved to another page and so has a new index entry.
     expect([[], [second]]).toContainEqual(left[0])
     expect(left[1]).toEqual(left[0])
   } finally {

@@ -1,4 +1,4 @@
-// People who act by a simulated clock. Their generators yield the seconds until the next act.
+// People whose acts follow a simulated clock. Their generators yield the seconds until the next act.
 import { randomUUID } from 'node:crypto'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -55,7 +55,7 @@ async function codeOf(phone: string, sent: number): Promise<string> {
 /** The time when a person began to register, and the seconds it took (infinite for one who gave up). */
 export type Registered = { began: number; took: number }
 
-/** Registers a phone; the person types in twenty seconds and, if `asksTwice`, requests a second code. */
+/** Registers a phone. The person takes twenty seconds to type and, if `asksTwice`, requests a second code. */
 export async function* newcomer(
   clock: Clock,
   post: Post,

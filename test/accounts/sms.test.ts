@@ -362,7 +362,7 @@ describe('with an SMS provider', () => {
         expect(rows).toEqual([])
         expect((await functions.get('/health')).body.sms).toBe('off')
 
-        // A request for a code by mail is answered as usual, and the log tells that mail is not configured.
+        // A request for a code by mail is answered as usual, and the log says that mail is not configured.
         const person = await signUp()
         expect(await changeTo(person, { phone }, functions)).toMatchObject(off)
         const unsent = await changeTo(person, { email: newEmail() }, functions)

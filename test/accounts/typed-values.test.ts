@@ -42,8 +42,7 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
     expect(fromSql[index], `${name} of ${value}`).toBe(value)
   })
 
-  // No text may become another number. SQL returns such a text unchanged, so that it matches
-  // nothing.
+  // An unreadable text must not become another number. SQL returns it unchanged, so that it matches nothing.
   const unreadable = ['5123456²', '①234', '𝟓1234567', 'a½', '5²@example.com', '⒈2']
   expect(unreadable.map((text) => plainLine(text, 320))).toEqual(unreadable.map(() => undefined))
   expect(await inSql('private.typed(given.value)', unreadable)).toEqual(unreadable)

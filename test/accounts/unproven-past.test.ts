@@ -1,5 +1,5 @@
-// Listings from before the first verification of an email are paused until the owner confirms them, and
-// whatever waits for review leaves the queue.
+// The first verification of an email pauses earlier listings until the owner confirms them, and removes
+// whatever waits for review from the queue.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -88,7 +88,7 @@ describe.each(ways)('an email that is proven for the first time by %s', (_way, p
     expect(await owner.patch(`/auth/identities/${company}`, { aboutAr: 'نحن هنا' }))
       .toMatchObject({ status: 200, body: { status: 'pending_verification' } })
 
-    // The email is verified by now, so another reset pauses nothing.
+    // The email is already verified, so another reset pauses nothing.
     await ageCodes(before.identifier, 60)
     const again = await proveByReset(before)
     expect(await stateOf(again, active)).toEqual(['active', null])

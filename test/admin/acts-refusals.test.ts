@@ -337,7 +337,7 @@ test('of two who decide the same at once, by route and by row, one is told that 
 test('the last admin is not locked out by a row', async () => {
   const client = await database().connect()
   try {
-    // Without the lock an admin of another test may come between the two statements.
+    // Without the lock another test could add an admin between the two statements.
     await client.query(`begin; set local edits.by = 'tests';
       lock table public.admins in share row exclusive mode;
       delete from public.admins where account_id <> '${admin.id}'`)

@@ -269,7 +269,7 @@ describe('of an identity', () => {
 
 test('uphold and dismiss answer all reports of the same, as the route does', async () => {
   const [seller, one, two] = await Promise.all([signUp(), signUp(), signUp()])
-  // The second is of another kind, so that it does not count as a repetition of the suspended one.
+  // The second listing is of another kind, so that it does not count as a repeat of the suspended one.
   const more = { kind: 'chalet' }
   const listings = [(await publishListing(seller)).id, (await publishListing(seller, more)).id]
   const report = async (by: Person, targetId: string): Promise<string> =>

@@ -103,7 +103,7 @@ describe('ADM-24 two administrators look at one item', () => {
         },
       })
     }
-    // The suspension is a decision about the listing, which no longer waits for one.
+    // The suspension decided on the listing, so it no longer waits for a decision.
     expect((await claim(listing)).body).toMatchObject({
       waits: false,
       claimedBy: null,

@@ -10,7 +10,7 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 
 const csv = { headers: { accept: 'text/csv' } }
 
-/** Reads quoted cells back; every cell of ours is quoted. */
+/** Parses the quoted cells; the service quotes every cell. */
 const rowsOf = (text: string): string[][] => {
   const rows = text.match(/(?:"(?:[^"]|"")*",?)+\r\n/g) ?? []
   expect(rows.join('')).toBe(text)
@@ -132,7 +132,7 @@ describe('ADM-28 a list as a file', () => {
     expect(await other.get('/admin/users?status=gone', csv)).toMatchObject(
       refusal(422, 'validation_failed'),
     )
-    // Generated clients list all types of an answer, JSON first.
+    // Generated clients accept every type of an answer, JSON first.
     const { body } = await token.get(`/admin/users?q=${person.id}`, {
       headers: { accept: 'application/json, text/csv' },
     })
@@ -170,7 +170,7 @@ describe('ADM-28 a list as a file', () => {
     expect(await alarms()).toHaveLength(1)
     await table(other, `users?q=${two}`)
     expect(await alarms()).toHaveLength(1)
-    // This turns the alarm into one of yesterday, which is still open.
+    // This dates the open alarm to yesterday.
     await query(
       `update private.alarms set subject_id = subject_id || ' of yesterday'
        where kind = 'people_exported' and subject_id like $1 || '%'`,

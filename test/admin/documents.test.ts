@@ -116,7 +116,7 @@ test('in Studio gives the version of the view, and types no status by hand', asy
   const view = async () => (await byHand(seen, [company])).rows[0]
   const before = await view()
   expect(before.papers).toBe('picture.jpg, picture.jpg')
-  // One paper replaces another, so that their number stays the same.
+  // One paper replaces another, so the number of papers stays the same.
   expect((await owner.delete(first.url)).status).toBe(204)
   await sendDocument(owner, company, 'three')
   await expect(act({ ...row, version: before.version })).rejects.toThrow(/^It has 2 papers/)

@@ -36,7 +36,7 @@ const refused = {
   message: 'Nobody else is an admin: add a row to admins for another account first.',
   hint: 'last_admin',
 }
-/** Lets both admins act on their own accounts at once; the routes refuse that (admin_target), rows do not. */
+/** Lets both admins act on their own accounts at once. The routes refuse this (admin_target), rows do not. */
 const both = (name: string) =>
   Promise.allSettled(
     [first, second].map(({ id }) => act({ act: name, by: id, target: id, reason: 'سبب' })),

@@ -141,8 +141,8 @@ describe('companies and offices that wait', () => {
     const { id, licenceNo } = await askFor('office', owner)
     await decide(id, { decision: 'approve' })
     await decide(id, { decision: 'suspend', reason })
-    // A closed page has no licence any more; its owner applies with another one, and a friend with
-    // the same one.
+    // A closed page no longer holds its licence. Its owner applies with another licence, and a friend with
+    // the closed page's.
     await database().query(`update public.identities set status = 'closed' where id = $1`, [id])
     const { id: anew } = await askFor('company', owner)
     const { body: { id: ofFriend } } = await friend.post('/auth/identities', {

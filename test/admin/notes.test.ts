@@ -108,7 +108,7 @@ describe('ADM-23 what administrators note', () => {
     for (const type of ['account', 'identity', 'property', 'report', 'duplicate', 'payout']) {
       expect(await post(type, unknownId, 'نص'), type).toMatchObject(refusal(404, 'not_found'))
     }
-    // The id must be one of the named kind.
+    // The id must belong to a record of the named kind.
     expect(await post('account', owner.identityId, 'نص')).toMatchObject(refusal(404, 'not_found'))
   })
 

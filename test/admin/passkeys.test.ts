@@ -108,7 +108,7 @@ describe('ADM-30 passkeys of an administrator', { shuffle: false }, () => {
     expect(await by.post('/auth/sudo', {})).toMatchObject(noPasskey)
     expect(await by.post('/auth/otp/resend', { identifier: admin.identifier, purpose: 'sudo' }))
       .toMatchObject(noPasskey)
-    // This goes past the facade's first check, as if the passkey were added in between.
+    // This bypasses the facade's first check, as if the passkey had been added right after it.
     const { session_id: session } = JSON.parse(
       Buffer.from(admin.accessToken.split('.')[1]!, 'base64url').toString(),
     )
@@ -551,9 +551,9 @@ describe('ADM-30 up to five, and whose they are', () => {
       async () =>
         (await notices()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
     )
-    // The administrators are told once, and not by the alarm as well.
+    // The administrators get one notification; the alarm adds no second one.
     expect(await notices()).not.toContain('passkeys_removed')
-    // The next removal is an alarm of its own, while the first is still open.
+    // The next removal raises its own alarm, although the first is still open.
     await addPasskey(admin, new Passkey(), await byPassword(admin))
     await database().query(
       `update public.admin_acts set created_at = created_at - interval '10 minutes' where id = $1`,

@@ -21,7 +21,7 @@ const figures = async (days: number) => (await admin.get(`/admin/stats?days=${da
 
 type Figures = { [name: string]: number | Figures }
 
-/** Returns by how much each figure of a day has grown; the median is returned as it is. */
+/** Returns the growth of each figure of a day, and the median as it is. */
 const added = (before: Figures, after: Figures): Figures =>
   Object.fromEntries(
     Object.entries(after).filter(([name]) => name !== 'day').map(([name, value]) => [

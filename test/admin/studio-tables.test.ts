@@ -1,4 +1,4 @@
-// In every table, edits by hand that are not in this list are refused with a sentence, as in Studio.
+// In every table, manual edits that this list does not allow are refused with a sentence, as in Studio.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -243,7 +243,7 @@ test('ADM-07 a text that an admin edited survives the next release, and others c
   const client = await database().connect()
   try {
     await client.query('begin')
-    // Sets what the previous release had, and then one value in each row as an admin who edits by hand.
+    // Restores the previous release's values, then changes one value in each row as an admin does by hand.
     await client.query(`
       set local edits.by = 'tests';
       update public.vocabularies set text_ar = 'قديم', text_en = 'Old'

@@ -52,7 +52,7 @@ describe.runIf(hasStack)('alarms', () => {
       const took = performance.now() - began
       await waitUntil('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
       expect((await unsettled('email_send_failed'))[0].subject_id).toBe('resend')
-      // The log has at most one line, and one more for every ten seconds that the failures lasted.
+      // The log has at most one line, plus one for every ten seconds that the failures lasted.
       expect(linesOf(facade, 'email_send_failed')).toBeLessThanOrEqual(1 + Math.ceil(took / 10_000))
     } finally {
       await facade.stop()

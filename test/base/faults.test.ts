@@ -235,7 +235,7 @@ describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
       }
     }
     await shoot(5)
-    // A leak grows in every round.
+    // A leak grows in every round, not only in some.
     let growth = Infinity
     for (let round = 0; round < 3 && growth >= 50; round++) {
       const before = megabytes(facade.pid)

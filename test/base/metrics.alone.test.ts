@@ -328,7 +328,7 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
       const text = await (await fetch(url, { headers: bearer })).text()
       const later = read(text)
       const added = [...later.keys()].filter((series) => !counted.has(series))
-      // Whatever is sent adds only the series of one error code and one class of status.
+      // These requests add only the series of one error code and one status class, whatever they contain.
       expect(added.length, added.join('\n')).toBeLessThanOrEqual(20)
       expect(sum(later, /^http_request_duration_seconds_count/))
         .toBe(sum(counted, /^http_request_duration_seconds_count/) + 301)

@@ -154,7 +154,7 @@ describe('many old rows are gone, a share at a time', () => {
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
       `kind = 'planted'`,
     ],
-    // All entries but two are about a deleted person; those two are about nobody.
+    // Two of the entries are about nobody, all others about a deleted person.
     [
       'purge_auth_audit',
       'auth.audit_log_entries',

@@ -12,7 +12,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // Otherwise hits of the last hour would count, even those of an earlier run.
+  // Without this, hits of the last hour would count, even those of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -122,7 +122,7 @@ testLocally(
       }
       expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
       expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
-      // Counts of searches have half of that limit, rounded up, and do not count as reads.
+      // Counts of searches have half the limit of reads, rounded up, and do not count as reads.
       const searcher = { 'x-forwarded-for': newAddress() }
       for (const status of [200, 200, 200, 429]) {
         expect((await functions.get('/search/count', searcher)).status).toBe(status)
@@ -130,7 +130,7 @@ testLocally(
       expect(await functions.post('/search/count', { strategy: 'deal' }, searcher))
         .toMatchObject(limited)
       expect((await read(searcher)).status).toBe(200)
-      // Suggestions have a limit five times as high, for each address, whoever is signed in there.
+      // Suggestions have five times the limit of reads, for each address, whoever is signed in there.
       const typing = { 'x-forwarded-for': newAddress() }
       for (let left = 24; left >= 0; left--) {
         const headers = left % 2 ? { ...typing, ...as(two) } : typing

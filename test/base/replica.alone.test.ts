@@ -75,7 +75,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     clock = setInterval(() => void beat(), 1000)
   }
 
-  /** Returns how many queries of an answer each server got; the answer must not be a 5xx. */
+  /** Returns how many queries each server got for a request; its answer must not be a 5xx. */
   async function serverOf(path: string, headers: Record<string, string> = {}) {
     for (const proxy of [primary, near]) proxy.takeMessages()
     const { status } = await facade.get(path, headers)
@@ -238,7 +238,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     })
     await start()
     await untilItAnswers()
-    /** Lets a worker that has never missed the replica ask to settle the alarm. */
+    /** Lets a new worker, which has always reached the replica, ask to settle the alarm. */
     const askToSettle = async () => {
       const young = await startFacade({ FACADE_DB_URL: primary.url, FACADE_READ_DB_URL: near.url })
       try {
@@ -252,7 +252,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
       }
     }
     await askToSettle()
-    // The alarm stays, because another worker may still miss the replica.
+    // The alarm stays, because another worker may still not reach the replica.
     expect(await unsettled('replica_away')).toHaveLength(1)
     await database().query(
       `update private.alarms set seen_at = seen_at - interval '5 minutes' where kind = 'replica_away'`,

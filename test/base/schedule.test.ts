@@ -74,7 +74,7 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
   })
 })
 
-// supautils.privileged_extensions of the platform, limited to what Postgres has or we use.
+// supautils.privileged_extensions of the platform, limited to extensions of Postgres itself or used by us.
 const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', 'fuzzystrmatch']
   .concat(['hstore', 'intarray', 'ltree', 'moddatetime', 'pg_cron', 'pg_net', 'pg_stat_statements'])
   .concat(['pg_trgm', 'pgcrypto', 'tablefunc', 'unaccent', 'uuid-ossp', 'vector'])

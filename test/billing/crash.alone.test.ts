@@ -10,7 +10,7 @@ import { newPlan } from './purchases.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
-/** The statuses that no crash explains; an answer may only be cut off or be 502, 503 or 504. */
+/** The statuses that no crash explains: it may only cut an answer off or make it 502, 503 or 504. */
 const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
@@ -44,7 +44,7 @@ async function surelyTell(raw: string) {
   })
 }
 
-/** Lets a person top up 3.000 at a time and buy a plan of 1.000 from it, again and again. */
+/** Lets a person top up 3.000 and buy a plan for 1.000 from the wallet, again and again. */
 async function live(person: Person, plans: string[], done: Acknowledged, over: () => boolean) {
   while (!over()) {
     const { body: invoice } = await surely(person, '/wallet/topup', { amount: 3 }, randomUUID())
@@ -99,7 +99,7 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // The two plans alternate. Each has more of something than the other, so that each begins at once.
+    // The two plans alternate. Each is better than the other in something, so a purchase begins at once.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all([

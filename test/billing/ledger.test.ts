@@ -238,7 +238,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
       }
     },
     (who, key) => {
-      const at = who % plans.length // one plan of a person, because changes are limited
+      const at = who % plans.length // one plan per person, because changes are limited
       const price = fils(prices[at]!)
       if (balance[who]! < price) return { kind: 'buy', key, plan: plans[at], expected: 'PT402' }
       balance[who]! -= price

@@ -160,7 +160,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // The outcome is not final yet, so the provider has to repeat the event if it cannot be asked now.
+    // The outcome is not final. If the service cannot query the provider now, the provider must repeat the
+    // event.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'
@@ -291,7 +292,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
 
     test('that is already booked under its own id frees what was held', async () => {
       const { person, refundId, made: [ref] } = await lost(4)
-      // Sets the rows as they were before refunds were matched by their amount.
+      // An older service, which did not match refunds by their amount, left rows like these.
       await database().query(
         `with made as (
            insert into public.refunds (invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)

@@ -155,8 +155,7 @@ test('PAY-11 an answer of another shape is read or is none, at any depth', async
       } else expect(expected, `${what} ${outcome} ${values}`).toContain(outcome)
     }
   }
-  // An answer with a missing or wrong value counts as none, because it might have reported moved
-  // money.
+  // An answer with a missing or wrong value is treated as no answer, because money may have moved.
   const { outcomes } = seen['tap lookUp']!
   for (const name of ['reference', 'source', 'transaction']) {
     const isNull = new RegExp(`"${name}":null`)

@@ -8,7 +8,7 @@ import {
 } from '../support/money.ts'
 import type { RawRequest } from '../support/races.ts'
 
-// GET /payments/status would ask the provider itself.
+// Reads the invoice, because GET /payments/status would query the provider.
 export const stateOf = async (person: Person, { id }: Invoice) =>
   (await person.get(`/invoices/${id}`)).body.state
 

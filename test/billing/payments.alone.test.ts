@@ -185,7 +185,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
-      // A slow machine cannot finish between such frequent breaks, so their number is limited.
+      // A slow machine cannot finish if connections break this often, so the number of breaks is limited.
       for (let breaks = 0; breaks < 50; breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
@@ -305,7 +305,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 })
 
-/** Returns the alarms of a recount of all wallets after some damage, and rolls everything back. */
+/** Does some damage, recounts all wallets and returns the alarms; rolls everything back. */
 async function recountAfter(harm: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await database().connect()
   try {

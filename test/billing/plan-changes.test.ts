@@ -90,12 +90,12 @@ describe('what is left goes over as time, by its value', () => {
     ])
     const first = await buy(person, small)
     await agePlans(person, 12)
-    // 18 of 30 days are left of 10 dinars: 6 dinars, or 9 days.
+    // 18 of the 30 days for 10 dinars are left: 6 dinars, or 9 new days.
     const second = await buy(person, large)
     expect(await currentPlan(person)).toEqual([large, 39])
     expect(await valueOf(first)).toBeCloseTo(6, 2)
     await agePlans(person, 3)
-    // 4 dinars (6 of the 9 days for 6 dinars) and all 20 dinars are left, at a dinar a day.
+    // Of those 6 dinars 4 are left (6 of 9 days), and all 20 of the second plan; a day now costs a dinar.
     const third = await buy(person, vast)
     expect(await currentPlan(person)).toEqual([vast, 40 + 4 + 20])
     expect(await valueOf(first)).toBeCloseTo(4, 2)
@@ -156,8 +156,7 @@ describe('what is left goes over as time, by its value', () => {
       if (when === 'after') await refund(admin, invoice, { amount: 5 })
       expect(await currentPlan(person)).toEqual([large, days])
       await buy(person, vast)
-      // 4 of the 5 dinars that are kept are left, for 3 days; 20 dinars are 15 days, at 40 dinars
-      // for 30.
+      // 4 of the 5 kept dinars are left and pay 3 days; 20 dinars pay 15 days, at 40 dinars for 30.
       expect(await currentPlan(person)).toEqual([vast, 30 + 3 + 15])
     },
   )
@@ -173,7 +172,7 @@ describe('what is left goes over as time, by its value', () => {
         )
       }
       await agePlans(person, 10)
-      await buy(person, large) // 20 days at 5 dinars are 2 at 50
+      await buy(person, large) // 20 days at 5 dinars pay 2 days at 50
       expect(await currentPlan(person)).toEqual([large, 32])
     }
   })
@@ -207,7 +206,7 @@ describe('what is left goes over as time, by its value', () => {
 })
 
 describe('a plan that follows', () => {
-  /** A person with 20 of 30 days of a plan, and a smaller one of 30 days that follows it. */
+  /** A person with 20 days left of a 30-day plan, followed by a smaller plan of 30 days. */
   async function followed() {
     const [person, old, small] = await Promise.all([
       personWithMoney(),

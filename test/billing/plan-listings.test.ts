@@ -1,5 +1,5 @@
-// Listings that a plan hides show a reason, their owner is told once, and they come back when a plan with
-// room is paid (contract, section 7).
+// Listings that a plan hides show a reason, and their owner is notified once. They return when a plan with
+// room for them is paid (contract, section 7).
 import { expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'

@@ -102,7 +102,7 @@ describe.each(Object.entries(ways))('WAL-09 a plan %s', (_name, { out, back }) =
         'update public.subscriptions set pay_with = $2 where identity_id = $1',
         [office, payWith],
       )
-      // This comes before the end of the plan is near, because the stack's own job may run at any time.
+      // This happens while the plan's end is still far away, because the stack's own job may run at any time.
       await out(owner)
       await endsIn(office, '20 hours')
       await runBilling()

@@ -8,8 +8,8 @@ import { claimsOf } from '../whole/planted-rows.ts'
 import { newPlan } from './purchases.ts'
 import { expectBalanced } from './wallets.ts'
 
-// The steps of a batch are one transaction, so that now() stands still and times are exact. Between batches
-// all plans are a hundred years later, so that no other test's jobs find them due.
+// The steps of a batch are one transaction, in which now() stands still, so times are exact. Between batches
+// all plans are moved a hundred years ahead, so that no other test's jobs find them due.
 const liveInSql = `
 create temporary table bills (key integer primary key, invoice_id uuid not null);
 create temporary table stood as select now() as at;
@@ -139,7 +139,7 @@ function voidBills(life: Life) {
   }
 }
 
-/** Lets time pass, which is taken from the current plan first and then from the next one. */
+/** Lets time pass, first in the current plan and then in the next one. */
 function age({ terms }: Life, by: number) {
   while (by > 0 && terms.length) {
     const { intervals } = terms[0]!
@@ -356,7 +356,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     () => ({ kind: 'end' }),
   ]
 
-  /** The state that the model expects after a step, with bounds for the value of what is left. */
+  /** The state that the model expects after a step, with the highest value that may remain. */
   function expectedOf({ balance, terms }: Life) {
     const intervals = terms.flatMap(({ intervals }) => intervals)
     return {
@@ -366,7 +366,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
         renews,
         left: terms.slice(0, i + 1).reduce((sum, term) => sum + timeLeft(term), 0),
       })),
-      // What was paid, less what was refunded, less what was used of it.
+      // The price paid, less refunds, for the share of the time that is left.
       most: intervals.reduce(
         (sum, { bill, share, left, time }) =>
           sum + (bill.total - bill.refunded) * share * left / time,

@@ -27,7 +27,7 @@ async function pass(person: Person, days: number) {
   for (const job of ['downgrade_plans', 'remind_of_plans', 'renew_plans']) await drain(job)
 }
 
-/** The day on which the current plan ends, as notifications say it. */
+/** The day on which the current plan ends, as notifications write it. */
 async function lastDay(person: Person): Promise<string> {
   const { subscription } = await current(person)
   return new Date(Date.parse(subscription.endsAt) + 3 * 3_600_000)

@@ -81,7 +81,7 @@ export function useProvider(kind: 'tap' | 'myfatoorah') {
   const begin = (invoice: Json, person = payer) =>
     ask(facade, 'POST', '/payments/charge', { sent: { invoiceId: invoice.id, returnUrl }, person })
 
-  // GET /payments/status would ask the provider itself.
+  // Reads the invoice, because GET /payments/status would query the provider.
   const stateOf = async ({ id }: Json, person = payer) =>
     (await ask(facade, 'GET', `/invoices/${id}`, { person })).body.state
 

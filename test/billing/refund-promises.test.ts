@@ -308,7 +308,9 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     }
   })
 
-  /** Deletes an account with 10 dinars from a payment, whose refund is refused, and 3.5 from no payment. */
+  /**
+   * Deletes an account that has 10 dinars from a payment, whose refund is refused, and 3.5 from elsewhere.
+   */
   async function left() {
     const made = await paid()
     await giveMoney(made.person.identityId, 3.5)

@@ -53,8 +53,7 @@ test('CHAT-29 a conversation says which listing it was about while its owner has
   await drain('purge_deleted_listings')
   expect(await seen()).toEqual(gone)
 
-  // This one is in another area, because a repetition of the suspended listing would wait for
-  // review.
+  // This listing is in another area, because a repeat of the suspended one would wait for review.
   const other = await publishListing(b, { areaId: 'qibla' })
   const about = await openConversation(a, { propertyId: other.id })
   const account = (status: string) =>

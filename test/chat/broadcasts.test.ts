@@ -70,7 +70,7 @@ test('a repeated and a refused message are no broadcast', async () => {
 
 test('reading is two broadcasts, without receipts one, and none when repeated', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
-  // Reading a notification would be one more broadcast, so none is made here.
+  // Reading a notification would be one more broadcast, so notifications of messages are off here.
   await b.patch('/settings', { notifications: { messages: { inApp: false } } })
   await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
@@ -190,7 +190,7 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
       expect((await session.post('/auth/logout', {})).status).toBe(204)
     }
   })
-  // No account has one of the nine names in between any more. The last event on each of these channels
+  // The nine names in between belong to no account any more. The last event on each of these channels
   // contains the next name.
   const { rows } = await database().query(
     `with recursive chain as (

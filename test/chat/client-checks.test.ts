@@ -99,7 +99,7 @@ testLocally('through the gateway while there is no socket', async () => {
   expect([shown, errors]).toEqual([['1', '2', '3'], []])
 })
 
-/** Sockets of the platform that hold back their frames, by event, until a test lets them pass. */
+/** The platform's sockets, but they hold back frames, by event, until a test releases them. */
 function held() {
   const frames: { event: string; pass: () => void }[] = []
   class Held extends WebSocket {
@@ -162,7 +162,7 @@ testLocally('CHAT-25 the oldest of too many sockets is told, and what it sends f
   expect(newest.errors).toEqual([])
 })
 
-/** A gateway that takes the token, and closes the socket at the first message. */
+/** A gateway that accepts the token and closes the socket at the first message. */
 function closingAt(code: number, reason: string) {
   return class {
     onopen?: () => void

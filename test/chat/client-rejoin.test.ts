@@ -141,7 +141,7 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
-  // The connection breaks, and the check after the next join finds the messages sent meanwhile. A check that
+  // The connection breaks, and the check after the next join finds the messages sent in between. A check that
   // was already due is made at once.
   Object.assign(checkTimes, { broken: never, eventLate: 100 })
   delay = new Promise((resolve) => (goOn = resolve))

@@ -240,7 +240,7 @@ describe.runIf(hasStack)('upgrades that are none', () => {
   test('CHAT-10 an endless request head is not waited for', async () => {
     const hasty = await startGateway({}, { times: { headTime: 1000 } })
     const slow = new RawSocket(hasty.url)
-    // Sending all of it would take ten times the allowed time.
+    // Sending the whole head would take ten times the allowed time.
     const head = upgradeHead('/chat')
     for (let sent = 0; !slow.ended; sent++) {
       slow.write(Buffer.from(head.slice(sent, sent + 1)))

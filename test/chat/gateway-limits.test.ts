@@ -117,8 +117,8 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     let count = 0
-    // Sends messages until the network's buffers and then the gateway's own buffer are full; on a slow machine
-    // it is closed before, because it does not answer pings.
+    // Sends messages until the network's buffers and then the gateway's own buffer are full. On a slow
+    // machine the gateway closes the socket earlier, because it does not answer pings.
     const isClosed = () =>
       gateway.output().split('\n')
         .some((line) => line.includes('"closed"') && line.includes(`"${b.id}"`))

@@ -48,7 +48,7 @@ async function ownGateway(
   return { realtime, gateway, connect, calls }
 }
 
-/** Returns whether an update about a message came. Updates about earlier changes may come as well. */
+/** Returns whether an update about a message came. Updates about earlier changes may come too. */
 const heardOne = (socket: ChatSocket) =>
   socket.events('conversation_updated').some(({ lastMessage }) => lastMessage)
 
@@ -144,7 +144,7 @@ describe('the gateway', () => {
     const opened = { conversationId, identityId: a.identityId, lastMessage: null, unread: 0 }
     expect(await news({ accountId: a.id })).toMatchObject([opened])
     expect(await news({ accountId: a.id, seconds: 0 })).toEqual([])
-    // The other side hears of a conversation with its first message.
+    // The other side learns of a conversation with its first message.
     expect(await news({})).toEqual([])
     await sendMessageAs(a, conversationId)
     const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }

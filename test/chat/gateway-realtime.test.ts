@@ -1,5 +1,5 @@
-// The gateway joins few Realtime channels per connection, one by one, none twice, and after a break only
-// those still needed.
+// The gateway joins few Realtime channels per connection, one by one and none twice. After a break it joins
+// only those that are still needed.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -115,7 +115,7 @@ describe('the gateway at Realtime', () => {
       const { way, realtime, joins, connect } = await ownGateway({ joinTime, times })
       await Promise.all(all.map(connect))
       await waitUntil('the first joins', () => joins() === 1)
-      // A connection that counts as silent would be given up by now.
+      // Within this time the gateway would have given up a connection that counts as silent.
       await pause(2.5 * times.silenceLimit, 'time is the subject')
       expect([joins(), way.opened()]).toEqual([1, 1])
       goOn(0)
@@ -138,7 +138,7 @@ describe('the gateway at Realtime', () => {
       // When one of its sessions ends, an account's channel gets another name.
       await Promise.all(others.map((other) => other.post('/auth/logout', {})))
       way.mend()
-      // If Realtime refused a join, that would have happened before the other joins on its connection.
+      // Realtime would refuse a join before it answers later joins on the same connection.
       await waitUntil('all are joined again', () => joins() >= 12 && realtime.channels() === 6)
       expect(joins()).toBe(12)
       expect(calls('current_topics')).toBe(1)
@@ -219,7 +219,7 @@ describe('the gateway at Realtime', () => {
     await waitUntil('it has joined again', () => joins() > 1)
     expect(way.opened()).toBeGreaterThan(1)
     const conversationId = await conversationBetween(b, a)
-    // Events are lost while Realtime's own connection restarts, so a message is sent again and again.
+    // Events are lost while Realtime's own connection restarts, so the test keeps sending messages.
     await waitUntil('an update arrives', async () => {
       await sendMessageAs(b, conversationId, 'عدنا')
       return socket.events('conversation_updated').length > 0

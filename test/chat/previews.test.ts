@@ -4,7 +4,7 @@ import { database, type Person } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { notificationsOf } from '../support/notifications.ts'
 
-// Signs that people see as one, although each has several characters.
+// Signs that people see as one character, although each consists of several.
 const signs: Record<string, string> = {
   'the flag of Kuwait': '\u{1F1F0}\u{1F1FC}',
   'the flag of Scotland': '\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}',
