@@ -107,7 +107,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
 
   const buyer = await newPage(phone)
   await registerByPhone(buyer, newPhone(), 'فهد المطيري')
-  // The search with which the page begins is answered after the next one.
+  // The page's first search is answered only after the next one.
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const first = /\/search\?(?!.*q=)/
   await buyer.route(first, async (route) => {

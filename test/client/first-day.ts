@@ -1,5 +1,5 @@
 // The first day of two people with an app that uses only the installed package. It runs in Node, in Deno and
-// in a browser, and `World` has a parameter for whatever differs.
+// in a browser; `World` has a field for each difference between them.
 import {
   type Client,
   createClient,

@@ -58,7 +58,9 @@ export class InstalledClient {
     return this.path(name)
   }
 
-  /** Compiles the project's files and these once; returns a function for the messages about some files. */
+  /**
+   * Compiles the project's files and `more`. Returns a function for the compiler's messages about some files.
+   */
   async compile(...more: string[]): Promise<(...files: string[]) => string> {
     this.write('tsconfig.json', { compilerOptions, files: [...this.checked, ...more] })
     const tsc = join(root, 'node_modules/typescript/bin/tsc')

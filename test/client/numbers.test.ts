@@ -19,17 +19,17 @@ test.each<[string, number]>([
   ['٣٥٠،٠٠٠', 350_000],
   ['1,200,500', 1_200_500],
   ['12,345,678', 12_345_678],
-  // Another comma is the decimal mark.
+  // Any other comma is the decimal mark.
   ['100,5', 100.5],
   ['١٠٠،٥', 100.5],
   ['100,50', 100.5],
   ['1,2005', 1.2005],
   [',5', 0.5],
-  // No number is grouped behind a nought.
+  // A comma after a leading zero is the decimal mark.
   ['0,500', 0.5],
   ['0,075', 0.075],
   ['0,000', 0],
-  // A dot is the decimal mark where it groups nothing.
+  // A dot that cannot group is the decimal mark.
   ['100.5', 100.5],
   ['٦٥٠.٥', 650.5],
   ['100.50', 100.5],
@@ -39,13 +39,13 @@ test.each<[string, number]>([
   ['0.500', 0.5],
   ['1200.500', 1200.5],
   ['350000.000', 350_000],
-  // Where it comes twice, or before a decimal mark, it groups.
+  // A dot that comes twice, or before a decimal mark, groups.
   ['1.200.500', 1_200_500],
   ['1.200,5', 1200.5],
   ['1.200,50', 1200.5],
   ['1.200.500,25', 1_200_500.25],
   ['1.200٫5', 1200.5],
-  // What ٫ and ٬ are, their names say.
+  // Unicode names ٫ the decimal separator and ٬ the thousands separator.
   ['٦٥٠٫٥', 650.5],
   ['١٫٢٠٠', 1.2],
   ['٣٥٠٫٠٠٠', 350],
@@ -73,7 +73,7 @@ test.each<[string, number]>([
   ["1'200", 1200],
   ['1’200’500', 1_200_500],
   ["1'200.500", 1200.5],
-  // What keyboards and copied text bring along: blanks at the ends, marks of direction, a joiner, a BOM.
+  // Keyboards and copied text add blanks at the ends, direction marks, a joiner or a BOM.
   [' 350 ', 350],
   ['\t350\r\n', 350],
   ['\u00a0٣٥٠', 350],
@@ -95,11 +95,11 @@ test.each<[string, [number, number]]>([
   ['350.000', [350, 350_000]],
   ['4.500', [4.5, 4500]],
   ['012.345', [12.345, 12_345]],
-  // Before this comma stands no group of one to three digits.
+  // No group of one to three digits precedes this comma.
   ['1200,500', [1200.5, 1_200_500]],
   ['012,345', [12.345, 12_345]],
   [',500', [0.5, 500]],
-  // This one stands where a decimal mark would, behind groups of another mark.
+  // This comma follows groups with another mark, as a decimal mark would.
   ['1.200,500', [1200.5, 1_200_500]],
   ['1 200,500', [1200.5, 1_200_500]],
   ["1'200,500", [1200.5, 1_200_500]],
@@ -109,13 +109,13 @@ test.each<[string, [number, number]]>([
 })
 
 test.each([
-  // Groups of other sizes, of two marks, behind a decimal mark; a second decimal mark.
+  // Groups of other sizes, with two marks, or after a decimal mark; a second decimal mark.
   ...['1,25,000', '1,20,5', '1,200,50', '1٬20', '1٬2000', '1200٬500', '0٬500', "1'20", '1 20'],
   ...['35 0000', '1,200٬500', '1,200 500', "1 200'500", '1.200.50', '1.20.300', '1.200.500.1'],
   ...['1.5,000', '1٫200٬500', '1.200,500,1', '1,200.5.5', '1٫2٫3', '1.2.3', '1,2,3', '1..5'],
   // Marks without digits, or at the end.
   ...['.', ',', '،', '٫', '٬', "'", '5.', '5,', '٥٫', '1,200.', "'200", '٬200', '1, 200', '1 .5'],
-  // Signs, powers, fractions, other writings of a number: nothing is left out of them.
+  // Signs, powers, fractions and other notations, of which no part is ignored.
   ...['-5', '٥-', '−5', '+5', '(5)', '1e3', '1E3', '0x10', '0b1', 'Infinity', 'NaN', '1_000', '1n'],
   ...['½', '3½', '5²', 'م²', '⑤', '1/2', '۱/۵', '5%', '٥٪', '५००', 'Ⅻ', '三', '\u{1d7d8}'],
   // Units, words, two numbers.
@@ -149,7 +149,7 @@ test.each([
 const amounts = [0, 0.5, 0.125, 1, 4.5, 12.345, 100.05, 350, 650.25, 999.999, 1000, 1200, 1200.5]
 const more = [12_345.678, 350_000, 350_000.25, 999_999.999, 1_250_000, 12_345_678.9, 1e11]
 
-/** Never another number: where a writing is not understood, it is null, or one of two that are named. */
+/** A number is never read as another: an uncertain text gives null, and any readings contain the number. */
 test.each([
   ['as the apps of Kuwait write them', ['ar-KW', 'ar-KW-u-nu-latn', 'en-KW', 'fa'], [0, 3]],
   ['as others do, without thousandths', ['de', 'de-CH', 'fr', 'ru', 'tr', 'ur', 'en-IN'], [0, 2]],

@@ -63,7 +63,7 @@ export async function publish(client: Client, id: string): Promise<string> {
   }
 }
 
-/** Each code of the route needs a text here, because with a missing one this would not compile. */
+/** Each code of the route needs a text here, because without one this would not compile. */
 export function textOf(error: RouteError<'get', '/plans'>): string {
   switch (error.code) {
     case 'connection':
@@ -194,7 +194,7 @@ export const read = async <P extends '/wallet' | '/favorites'>(
   ...input: Input<'get', P>
 ) => await client.get(path, ...input)
 
-/** What supabase-js is told of the functions: arguments as the database names them, answers as the facade's. */
+/** The functions as supabase-js sees them: arguments as in the database, answers as from the facade. */
 type Functions = Database['api']['Functions']
 export const ofDatabase: [
   Same<Functions['toggle_favorite']['Args'], { property_id: string }>,

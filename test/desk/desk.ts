@@ -128,7 +128,7 @@ export const openBy = (page: Page, key: string, name?: string) =>
     return await dialog.isVisible()
   })
 
-/** Waits for a message of the live regions that came after the one of the previous call. */
+/** Waits for a live region's message that is newer than the previous call's. */
 export const told = (page: Page, text: string | RegExp) =>
   waitUntil(`it says ${text}`, () =>
     page.evaluate((text) => {

@@ -156,7 +156,7 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
       `data:text/html,<script>${script}</script>`,
     ]
     let turn = 0
-    // Whoever is gone has neither.
+    // For a deleted person both are null; they are replaced too.
     const replaced = (value: unknown, key = ''): unknown =>
       value === null && /^(phone|email)$/.test(key)
         ? markup

@@ -56,7 +56,7 @@ const sizes = [{ width: 390, height: 844 }, { width: 1440, height: 900 }]
 const coloursOf = (language: Language) =>
   isNightly ? ['light', 'dark'] as const : [language === 'ar' ? 'dark' : 'light'] as const
 
-/** Returns what axe finds and by how much the page is too wide, in each colour scheme and size. */
+/** Returns axe's findings and the excess width of the page, in each colour scheme and size. */
 async function lookAt(page: Page, name: string, language: Language): Promise<string[]> {
   const found: string[] = []
   for (const size of sizes) {

@@ -35,7 +35,7 @@ export const plainPdf = (words: string): Buffer =>
     font,
   ])
 
-/** A page with these words; `script` and `url` are what its actions run, open, load and send to. */
+/** A page with these words, whose actions run `script` and open, load and send to addresses under `url`. */
 export function hostilePdf(
   words: string,
   { script, url }: { script: string; url: string },

@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
       'it alone is listed',
       async () => await rows.count() === 1 && (await rows.innerText()).includes(title),
     )
-    // Letters are text in an input, and keys again after Esc.
+    // In an input, letters are text; after Esc they are shortcuts again.
     await type('a')
     expect(await page.getByLabel('Title, name or note').inputValue()).toBe(`${title}a`)
     await type('Escape', 'j')

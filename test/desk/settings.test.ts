@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('ADM-33 settings and lists', () => {
     )
     await rows.getByText('سلمى الخالد').waitFor()
     await rows.getByText(/active.*suspended/).first().waitFor()
-    // As the queue links to it.
+    // The queue links to this address.
     await goTo(page, `/audit?targetId=${admin.id}`)
     await waitUntil('another is looked for', async () => await rows.count() === 0)
     expect(await page.locator('input[type=search]').inputValue()).toBe(admin.id)

@@ -1,4 +1,4 @@
-// ADM-33: two administrators view one item, its owner changes it meanwhile, or the network fails.
+// ADM-33: two administrators view one item, its owner changes it while they do, or the network fails.
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'

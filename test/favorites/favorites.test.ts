@@ -167,8 +167,7 @@ test.each(['mark-sold', 'pause', 'archive', 'expire'])(
 
 test('ISO-14 a saved listing disappears everywhere while deleted or hidden, and returns with it', async () => {
   for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
-    // The owner is a new one, because a repetition of the owner's own suspended listing would wait
-    // for review.
+    // The owner is a new person, because a repeat of an owner's suspended listing would wait for review.
     const { id } = await publishListing(await signUp())
     await toggleFavorite(buyer, id)
     const set = (to: string) =>

@@ -9,7 +9,7 @@ export const turned = profile(matrixTags(primaries.turned, ofSrgb))
 
 const withMark = (tag: Buffer) => Buffer.concat([tag, text(' PLANTED ')])
 
-/** A table in five parts, some of which are the same bytes. */
+/** A table in five parts, some of which share the same bytes. */
 function sharedParts(entries: number, more: Record<string, Buffer> = {}): Buffer {
   const curves = Buffer.concat(Array(3).fill(icc.table(entries, (x) => x)))
   const own = lut('mAB ', primaries.turned)

@@ -24,7 +24,7 @@ const size = { width: 96, height: 64 }
 const { primaries, matrixTags, profile, profileIn, lut, gamma, iccp, iccSegment } = icc
 
 let viewer: Awaited<ReturnType<typeof openViewer>>
-/** Colour pictures that contain nothing about their colours. */
+/** Colour pictures without metadata about their colours. */
 let bare: { jpeg: Buffer; png: Buffer; webp: Buffer[] }
 
 const stored = (picture: Buffer) =>
@@ -43,7 +43,7 @@ function chunksOf(picture: Buffer): Buffer[] {
   return chunks
 }
 
-/** Returns the picture without what Chromium writes about its colours. */
+/** Returns the JPEG without the colour profile that Chromium writes. */
 function withoutProfile(picture: Buffer): Buffer {
   const segments = [picture.subarray(0, 2)]
   let at = 2
@@ -369,7 +369,7 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
       const after = stored(sent)
       expect([type, profileIn(after), after.includes('PLANTED')]).toEqual([type, undefined, false])
       expect(await viewer.compare(plainOf(type), after)).toBe(0)
-      // Browsers ignore malformed profiles too, apart from those of these names.
+      // Browsers also ignore malformed profiles, except those with one of these names.
       if (!/64 KiB|samples/.test(name)) expect(await viewer.compare(sent, after)).toBe(0)
     }
   })

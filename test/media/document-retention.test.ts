@@ -45,7 +45,7 @@ describe('MED-27 a document goes', () => {
     await runTheirTime('kept_until')
     await setStatus('suspended')
     expect(await daysLeft()).toEqual([90, 90])
-    // An expiring licence, or a change that its owner takes back, does not change how long they are kept.
+    // An expired licence or a withdrawn change does not alter how long the documents are kept.
     await database().query(
       `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
       [company],

@@ -251,7 +251,7 @@ describe('MED-28 an upload session', () => {
     await runJobs()
     await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
 
-    // Without the earlier pictures nothing may become a listing.
+    // Without its earlier pictures the session can no longer become a listing.
     expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId }))
       .toMatchObject(goneSession)
     expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))

@@ -103,7 +103,7 @@ async function refusing(condition: string, work: () => Promise<void>) {
 
 /**
  * Runs the jobs in a process of their own until one run cannot remove this many files; returns its alarm and
- * the number of refusals. The stack's scheduler runs them too, and files that it tried first are due later.
+ * the number of refusals. The stack's scheduler also runs the jobs, and files that it tried are due later.
  */
 async function meetRefusals(owner: Person, count: number) {
   const jobs = await startFacade({}, 'jobs')

@@ -89,7 +89,7 @@ test('LIST-09 a file that was moved without its row is found, and goes where it 
   await database().query('insert into private.file_moves (property_id) values ($1)', [id])
   await runJobs()
   await expect.poll(async () => (await rows()).rows).toEqual([{ bucket: 'suspended' }])
-  // Pretends the same, with the suspension lifted meanwhile.
+  // Pretends the same for a suspension that has since been lifted.
   await database().query(`update public.media set bucket = 'listings' where id = $1`, [mediaId])
   await decide('restore')
   await database().query('delete from private.file_moves where property_id = $1', [id])

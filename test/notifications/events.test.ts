@@ -127,7 +127,7 @@ test.each([
     else await seller.post(`/properties/${id}/${act}`)
     const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
     expect(bodyAr.startsWith(begins)).toBe(true)
-    // The reason of a suspension, and a deletion, are not disclosed.
+    // A suspension's reason is not disclosed, nor is a deletion.
     expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
     expect(bodyAr + bodyEn).not.toContain('مخالف')
   },
@@ -154,8 +154,8 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
   const { id } = await publishListing(seller, { price: 1000 })
   const { id: other } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, other)
-  // SQL makes accounts with a hundred identities each, every account in a transaction of its own, because
-  // others would have to wait for a long one.
+  // SQL makes accounts with a hundred identities each, one transaction per account, because other
+  // transactions would have to wait for a long one.
   const accounts = Array.from({ length: bulk(100, 20) }, () => randomUUID())
   for (const account of accounts) {
     await sql('insert into auth.users (id, email) values ($1, $2)', [
@@ -254,13 +254,13 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
   await act('mark-sold')
   await waitUntilTold()
   expect(await texts()).toEqual([`تم بيع «${titleAr}»`])
-  // Events are kept for a day, in which nobody is told the same thing twice, so they are deleted here.
+  // For a day an event prevents a second notification of the same thing, so the events are deleted here.
   await sql('delete from private.notification_events where property_id = $1', [id])
   await act('archive', 'restore', 'publish')
   await waitUntilTold()
   expect(await texts()).toEqual([`أُعيد عرض «${titleAr}»`])
 
-  // A pause is not a sale, so nobody is told when it ends.
+  // A pause is not a sale, so nobody is notified when it ends.
   await act('pause')
   await waitUntilTold()
   await act('resume')

@@ -152,7 +152,7 @@ test('FAV-06 who is told while the price falls again is told one price, then the
   const late = await signUp()
   await toggleFavorite(late, id)
   const [first, last] = [buyer, late].toSorted((a, b) => a.identityId < b.identityId ? -1 : 1)
-  // This is as if the job had been stopped after it told the first person.
+  // This simulates a job that stopped after it had notified the first person.
   const client = await database().connect()
   try {
     await client.query('begin')

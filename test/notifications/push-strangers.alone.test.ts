@@ -102,7 +102,7 @@ testLocally(
   },
 )
 
-/** An hour in seconds, less the time that has passed since, which is longer on a slow machine. */
+/** Nearly an hour in seconds; on a slow machine more of it has passed. */
 const anHour = expect.toSatisfy((wait: number) => wait > 3000 && wait <= 3600)
 
 async function unheard(count: number): Promise<Person[]> {

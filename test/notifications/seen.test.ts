@@ -67,7 +67,7 @@ test('CHAT-30 what is read or deleted here is told there, once, with the number 
   await sara.post('/notifications/read-all')
   await notify(sara, 'system', serviceMessage())
   await sara.post('/notifications/read-all')
-  // The last event follows the acts that changed nothing, so they sent none.
+  // The acts that changed nothing came before the last event, so they sent none.
   await there.hear([0, 4, 3, 3, 0, 0])
 })
 

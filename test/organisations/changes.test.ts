@@ -195,8 +195,7 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
   const warned = (times: number) => Array(times).fill('licence_expiring')
   expect(await kindsAfter(31)).toEqual([])
   expect(await kindsAfter(30)).toEqual(warned(1))
-  // Each row is about this date. Here the date moves instead of the clock, so the row moves with
-  // it.
+  // Each row is about this date. The test moves the date instead of the clock, so it moves the row too.
   const later = (days: number) =>
     database().query(
       `update private.licence_warnings

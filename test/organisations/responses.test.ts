@@ -35,7 +35,7 @@ async function measured(): Promise<number | null> {
     `update private.response_measures set measured_at = '-infinity' where identity_id = $1`,
     [office],
   )
-  // Many offices may wait to be measured; the oldest come first, and this one is among them.
+  // Many offices may wait to be measured. Those measured longest ago come first, and this is one of them.
   await Promise.all([1, 2].map(() => database().query('select private.measure_responses()')))
   return (await guest.get(`/office/${office}`)).body.medianResponseMinutes
 }

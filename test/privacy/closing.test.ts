@@ -1,4 +1,4 @@
-// An owner closes a company or office, and nothing else of the account.
+// An owner closes a company or office; the rest of the account stays open.
 import { beforeEach, expect, test } from 'vitest'
 import { wrong } from '../accounts/password-requests.ts'
 import { edit } from '../admin/studio.ts'
@@ -239,7 +239,7 @@ test('reviews follow its licence to the next identity of the account, hidden one
     .toEqual([{ rating: 1, hidden: true }, { rating: 2, hidden: false }])
   expect((await owner.get('/auth/me/export')).body.closedLicences).toEqual([])
 
-  // The same holds if the next one is verified before the closing is over.
+  // The same holds if the next identity is verified before the closing is complete.
   expect(await close({}, next)).toMatchObject({ status: 202 })
   const last = await claim(owner)
   expect(await ratingOf(last)).toEqual([null, 0])

@@ -123,7 +123,7 @@ test('nothing moves before the 14 days are over: signing in gives everything bac
   expect(await payoutsOf(person)).toEqual([])
   const again = await signIn(person.identifier, person.password)
   expect(await walletOf(again)).toMatchObject({ available: 17.5, held: 0 })
-  // The decision about the money in the withdrawn request no longer counts.
+  // The withdrawn request's decision about the money no longer counts.
   expect((await ask({ ...again, password: person.password })).status).toBe(409)
 })
 

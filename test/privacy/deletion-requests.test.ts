@@ -83,7 +83,7 @@ test('ADM-10 from the request on nothing of the account is public, until a sign-
   expect(await open()).toEqual([404, 404, 404, 404, 404])
   expect(await reviews()).toBe(0)
   expect(await write()).toMatchObject({ status: 403 })
-  // People who talked to it, asked for its number or reviewed it can still report it.
+  // People who talked to an identity, asked for its number or reviewed it can still report it.
   const report = (by: Person, targetId: string) =>
     by.post('/reports', { targetType: 'identity', targetId, reason: 'fraud' })
   expect(await report(friend, person.identityId)).toMatchObject({ status: 201 })
@@ -117,7 +117,7 @@ test('who asks for a deletion is told wherever a message comes, and of nothing b
   })
   const sent = (await inboxOf(identifier)).find(({ body }) => body.includes('حذف حسابك'))!
   expect(sent.body.length).toBeLessThanOrEqual(70)
-  // Of these two only the notification about money is made.
+  // Of these two only the refund causes a notification.
   await notify(person, 'listing_restored', { titleAr: 'شقة', status: 'active' })
   await notify(person, 'refund', { number: 'INV-1', amount: 5, to: 'wallet' })
   const again = await signIn(identifier, password)

@@ -23,7 +23,7 @@ const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
 
 type Leaver = Awaited<ReturnType<typeof somebody>>
 
-/** Creates a person with data in every area, whose texts and numbers nobody else has. */
+/** Creates a person with data in every area. Nobody else has the same texts and numbers. */
 async function somebody() {
   const mark = randomUUID().slice(0, 8)
   const name = `ضاحي${mark} المغادر`

@@ -1,5 +1,5 @@
-// The export is everything with an owner, as its screens show it: each text column of each table that has
-// an owner is in it, or is left out for a reason.
+// The export contains everything with an owner, as the screens show it. Each text column of a table with an
+// owner is in it, or is left out for a reason.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
@@ -25,8 +25,8 @@ const sets = {
 }
 
 /**
- * The contents of the export: each table, the column that says whose a row is, and the columns that
- * are exported. The fields of listings are added when the tests run.
+ * The contents of the export: each table, the column that names a row's owner, and the columns that are
+ * exported. The fields of listings are added when the tests run.
  */
 const shown: [table: string, by: string, of: keyof typeof sets, columns: string][] = [
   ['public.accounts', 'id', 'account', 'email phone terms_version language'],
@@ -235,7 +235,7 @@ async function textFields(): Promise<string> {
   return rows[0].names
 }
 
-/** Gives the listing a value of the right form in each text field that the person's listings leave open. */
+/** Gives the listing a valid value in each text field that the person's listings leave empty. */
 async function plantOtherFields(listing: string) {
   const { rows } = await client.query(
     `select private.column_of(name) as name, case form

@@ -1,4 +1,4 @@
-// The test turns a trigger off for a moment, which locks the table meanwhile, so it runs alone.
+// The test disables a trigger for a moment, which locks the table, so it runs alone.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -24,7 +24,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   } finally {
     client.release()
   }
-  // All of the work fits in the time of one statement, which quadratic work would exceed.
+  // All the work must fit in one statement's time limit, which quadratic work would exceed.
   expect(await seller.patch(`/properties/${id}`, { price: 990 })).toMatchObject({
     status: 200,
     body: { price: 990 },

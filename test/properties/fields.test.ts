@@ -123,7 +123,7 @@ const ofField: Record<string, Edges> = {
   ]],
 }
 
-/** The type of listing for fields that only one type has. */
+/** The listing type of a field that only one type has. */
 const beside: Record<string, { type: string }> = {
   requestYear: exchange,
   requiredYear: exchange,

@@ -45,7 +45,7 @@ const around = ({ lat, lng }: Point) => [lng - 0.0005, lat - 0.0005, lng + 0.000
 const onMap = async (point: Point): Promise<{ id: string }[]> =>
   (await guest.get(`/map/listings?bbox=${around(point).join()}&zoom=18&q=${word}`)).body.points
 
-/** Expects that every route shows and finds the listing for others at this point alone. */
+/** Expects that every route shows the listing to others, and finds it, at this point only. */
 async function expectAt(id: string, point: Point) {
   const location = { ...point, precision: 'area' }
   for (const person of [guest, buyer]) {
@@ -86,7 +86,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
     expect(ids(await search({ bbox: around(pin) }))).toEqual([])
     expect(ids(await search({ near: { ...pin, km: 0.1 } }))).toEqual([])
     expect(await onMap(pin)).toEqual([])
-    // The order by distance does not reveal which one is nearer either.
+    // The order by distance does not reveal which listing is nearer, either.
     expect(ids(await search({ near: { ...pin, km: 20 }, sort: 'distance' })))
       .toEqual(ids(await search({ near: { ...pins[0], km: 20 }, sort: 'distance' })))
   }

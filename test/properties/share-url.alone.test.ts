@@ -9,7 +9,7 @@ import { formOf } from '../support/uploads.ts'
 const shareUrl = async (person: Pick<Person, 'get'>, { id }: Listing) =>
   (await person.get(`/properties/${id}`)).body.shareUrl
 
-/** Runs functions with this setting and makes an upload, at which they store it in the database. */
+/** Runs functions with this setting. An upload makes them store it in the database. */
 async function withSetting(SHARE_URL: string | undefined, seller: Person) {
   const functions = await startFacade(SHARE_URL ? { SHARE_URL } : {})
   try {

@@ -33,7 +33,7 @@ const judged = new Set(
 )
 
 async function understood({ q, strategy }: Judged): Promise<Understood> {
-  // The map never leaves out an amount because no listing fits, but it has no strategies.
+  // Unlike a search, the map keeps an amount that no listing has, but it takes no strategy.
   const answer = strategy
     ? await guest.post('/search/advanced', { strategy, q, limit: 1 })
     : await guest.get(
@@ -54,7 +54,7 @@ function judge({ read, either = [read!], ignored = [] }: Judged, as: Understood)
   for (const { field, value } of as.found) if (judged.has(field)) got[field] = value
   const fits = (right: Read) =>
     Object.keys({ ...right, ...got }).every((field) => same(right[field], got[field]))
-  // A range of which only one end was read counts as wrong, not as left out.
+  // A range with only one end read counts as wrong, not as left out.
   const leavesOut = (right: Read) =>
     Object.keys(got).every((field) => same(right[field], got[field])) &&
     Object.keys(right).every((field) => field in got || !(otherEnd(field) in got))

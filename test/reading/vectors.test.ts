@@ -181,7 +181,7 @@ test(
       expect(ids.indexOf(id), JSON.stringify([vector.q, all.understood])).toBeLessThan(
         all.similarFrom ?? 50,
       )
-      // If all that fit are on one page, an additional filter leaves some of them and adds none.
+      // If all matches are on one page, an additional filter may remove some of them, but adds none.
       if (ids.length < 50) {
         const fits = ids.slice(0, all.similarFrom ?? 50)
         for (const filter of filters.filter((_, i) => isNightly || (nth + i) % 3 === 0)) {
@@ -193,7 +193,7 @@ test(
       }
       await client.query('rollback to savepoint one')
       if (vector.words?.length) {
-        // The only matching listing has none of the query's other words, and still the page is not empty.
+        // The only matching listing has none of the query's other words, yet the page is not empty.
         await listingOf({ ...vector, words: [] })
         const { items } = await search(vector)
         expect([vector.q, items.length]).not.toEqual([vector.q, 0])

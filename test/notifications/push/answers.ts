@@ -66,7 +66,7 @@ testLocally(
     const [{ pushToken }, other] = [await registerDevice(sara), await signUp()]
     const { pushToken: alive } = await registerDevice(other)
     const tries = async (...answers: (typeof unknown)[]) => {
-      // A run may try a push more than once; INTERNAL leaves the count alone.
+      // A run may try a push more than once; the further tries get INTERNAL, which is not counted.
       fcm.answers.set(
         pushToken,
         (response) => (answers.shift() ?? failure(500, 'INTERNAL'))(response),

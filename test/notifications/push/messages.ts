@@ -81,7 +81,7 @@ testLocally('CHAT-31 of several in quiet hours one is hidden: the others are pus
   expect(first.seq).toBe(2)
   const alone = await writtenBy(third, 'وحدها')
   await hide((await sara.get(`/conversations/${alone}/messages`)).body.items[0].id)
-  for (const hidden of [0, 1]) { // of two in one conversation that end alike
+  for (const hidden of [0, 1]) { // the second message ends with the text of the first
     const both = await writtenBy(await signUp(), 'قد تم', 'وهذا قد تم')
     await hide((await sara.get(`/conversations/${both}/messages`)).body.items[hidden].id)
   }
@@ -186,7 +186,7 @@ testLocally('CHAT-31 the next try waits for the end of quiet hours, and no longe
   const sent = () => fcm.sentTo(pushToken).map(({ body }) => body)
   const waits = async () => (await waitingPushes(sara)).map(({ wait }) => wait > 3000)
   const writer = await signUp()
-  failsOnce(inQuietHours) // they begin while it is on its way
+  failsOnce(inQuietHours) // quiet hours begin while the push is on its way
   const id = await writtenBy(writer, '1')
   await sendPushes()
   await makePushesDue(sara)
