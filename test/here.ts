@@ -1,5 +1,5 @@
 // `npm run test:here -- <area or file> …`: runs tests on the stack of `npm start`, without starting one.
-// Accounts created meanwhile are suspended at the end, so that their listings disappear. Tests that stop
+// Accounts created during the run are suspended at the end, so that their listings disappear. Tests that stop
 // processes or need their own stack require `npm test`.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

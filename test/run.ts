@@ -1,7 +1,7 @@
 // `npm test`: runs the areas on one embedded stack and, in parallel, tests that need their own stack
 // (*.alone.test.ts) on two others. Each ends with the final checks. On a given project (SUPABASE_URL) they
-// run one after the other. Arguments go to vitest; --since=<commit> selects the tests of what changed since
-// then and those that span areas.
+// run one after the other. Arguments go to vitest; --since=<commit> selects the tests of files changed since
+// then, and those that span areas.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

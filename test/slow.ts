@@ -1,7 +1,7 @@
 // `npm run test:slow -- [--seed=N] [areas or files]`: runs the suite slowly and with late answers, to find
 // dependencies on timing. Its processes run a quarter of the time, some answers come late (LATE_ANSWERS),
-// jobs run at random moments, and tests of a file in random order. Without areas it runs a third of them by
-// the seed (any three in a row cover all), or with `--all` all. Other arguments are vitest's.
+// jobs run at random moments, and tests of a file in random order. Without areas it runs a third of them,
+// chosen by the seed (any three seeds in a row cover all); `--all` runs all. Other arguments are vitest's.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -68,7 +68,7 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   expect(await inFeed()).toContain(own[1])
 })
 
-/** Moves the ended publications back by eight hours, to before the snapshots that can still be read. */
+/** Moves the ended publications back by eight hours, before any snapshot that can still be read. */
 async function forgetPast(listings: string[]) {
   await database().query(
     `update private.publications
@@ -129,7 +129,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
     expect(seconds).toBeCloseTo(86_400, 3)
   }
 
-  // A listing approved long ago and shown for the first time now comes no earlier than the others.
+  // A listing that was approved long ago but is shown for the first time comes no earlier than the others.
   const old = await insertListing(person.identityId, {
     status: 'paused',
     paused_at: new Date(),

@@ -4,8 +4,8 @@ import { ids, now, offered, page, pause } from './feed-pages.ts'
 import { deadlocks, untilLocked } from '../support/races.ts'
 
 /**
- * Changes the listing in an open transaction and returns its commit. If `atTheDoor`, deferred triggers have
- * already run.
+ * Changes the listing in an open transaction and returns a function that commits it. If `atTheDoor`, deferred
+ * triggers have already run.
  */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()

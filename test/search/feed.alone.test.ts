@@ -78,8 +78,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
     expect(seen.filter((id) => later.some((one) => one.id === id))).toEqual([])
     const after = ids((await page(await now(), 1, 50, filter)).items)
     expect(later.some(({ id }) => after.includes(id))).toBe(true)
-    // Only listings of this test are compared, because another test's may be at another place than its
-    // publication.
+    // Only listings of this test are compared, because the feed may place those of other tests elsewhere.
     const times = listings(pages.flatMap(({ items }) => items))
       .filter(({ id }) => [...stayed, ...made].includes(id))
       .map((item) => item.publishedAt)

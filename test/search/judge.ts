@@ -47,7 +47,7 @@ export const queries = vectors<Query[]>('everyday')
 type Fault = 'wrong' | 'empty' | 'missed'
 type Listings = 'demo' | 'generated'
 
-/** Queries that are not answered right yet, with the reason and the fault among each set of listings. */
+/** Queries that are not answered right yet, with the reason, and the fault with each set of listings. */
 export const open = vectors<({ q: string; why: string } & Partial<Record<Listings, Fault>>)[]>(
   'everyday-open',
 )
@@ -130,7 +130,7 @@ function fitting({ strategy, wants: { not, sort, ...positive } }: Query): string
     all(positive) || 'true',
     not ? `(${all(not)}) is not true` : 'true',
   ].join(' and ')
-  // With the lowest price first, the five cheapest are right, and all that cost as much as the fifth.
+  // If the cheapest are wanted, the five cheapest are right, and all that cost as much as the fifth.
   return sort
     ? `select id from judged where ${among}
        order by price fetch first 5 rows with ties`
@@ -217,8 +217,8 @@ function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
 }
 
 /**
- * Whether a search that nothing fits shows only next best listings, each with how it differs. It may show
- * none only if there are none.
+ * Whether a search without a match shows only next best listings, each with its differences. It may show none
+ * only if there are none.
  */
 function isNextBest(
   { items, similarFrom, similar }: Page,
@@ -286,8 +286,8 @@ const faultOf = ({ hit, wrong, empty }: Verdict): Fault | undefined =>
   wrong.length ? 'wrong' : empty ? 'empty' : hit ? undefined : 'missed'
 
 /**
- * Counts by class: queries with a match (`n`) and those that hit, queries without a match and those that
- * showed the next best, wrong readings, and empty pages.
+ * Counts by class: queries with a match (`n`) and their hits, queries without a match and those that showed
+ * the next best, wrong readings, and empty pages.
  */
 export function byClass(verdicts: Verdict[]) {
   const table: Record<string, Record<string, number>> = {}
@@ -311,7 +311,7 @@ export function byClass(verdicts: Verdict[]) {
   return { ...classes, all }
 }
 
-/** The differences from the list of open queries: which are no longer right, are worse, or have become right. */
+/** The queries whose verdict differs from the list of open ones: no longer right, worse, or now right. */
 export function differences(verdicts: Verdict[], among: Listings) {
   const known = new Map(open.map((one) => [one.q, one[among]]))
   return verdicts.flatMap((verdict) => {

@@ -177,7 +177,7 @@ test('an inexact point is found where it is shown, by no box around the true pla
 test('SRCH-06 of boxes beside each other one has what lies on their edge; map, search and count alike', async () => {
   const { identityId } = await signUp()
   const { lat, lng } = await somewhere()
-  // The numbers of double precision before and after an edge are on either side of it.
+  // The double just below an edge is on the other side of it.
   const before = (degree: number) => degree * (1 - 2 ** -53)
   const places = [[lat, lng], [before(lat), lng], [lat, before(lng)], [before(lat), before(lng)]]
   const ids: string[] = []
@@ -385,7 +385,7 @@ test('each area has its number of listings, and their prices from five of three 
   }
 
   expect(await ask()).toMatchObject({ count: 4, medianPrice: null, medianPricePerM2: null })
-  // Two identities of one account do not make a third account.
+  // Another identity of a counted account does not count as a third account.
   await offer(2.375, two.identityId)
   await offer(2.125, company)
   expect(await ask()).toMatchObject({ count: 6, medianPrice: null, medianPricePerM2: null })

@@ -158,7 +158,7 @@ test('SRCH-04 random searches give the same by query string and by body', async 
   }
 })
 
-/** Repeats the reads until the first returns the same again, so that nothing was published meanwhile. */
+/** Repeats all reads until the first, read again, is unchanged: then nothing was published in between. */
 async function undisturbed<T>(ways: (() => Promise<T>)[]): Promise<T[]> {
   for (;;) {
     const all = []

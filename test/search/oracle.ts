@@ -188,7 +188,7 @@ export class Oracle {
     const similar = found.map(({ id, step, index }) => {
       const { area_id, met, said } = rows.find((row) => row.id === id)
       const changed = names.filter((_, n) => !met[n])
-      // The less similar a word is, the less it stands for the one in the query.
+      // A less similar word counts less as a match.
       const lacking = said.map((all: boolean[]) =>
         all.includes(true) ? all.indexOf(true) / all.length : 1
       ).reduce((sum: number, one: number) => sum + one, 0)
@@ -274,7 +274,7 @@ export class Oracle {
     return !/[0-9]/.test(word) && word.length >= 3 && !rows.length
   })
 
-  /** Returns each word with those that are most like it, if it may be misspelt. */
+  /** Returns each word and, if it may be misspelt, the words most like it. */
   private readingsOf(words: string[]): Promise<string[][]> {
     return Promise.all(
       words.map(async (word) => await this.isInDoubt(word) ? this.alike(word) : [word]),
@@ -327,7 +327,7 @@ export const linesOf = ({ items, similar }: Page) =>
     return part ? `${id} ${part.changed}` : id
   })
 
-/** The steps at which filters that were read are let go or widened. */
+/** The step at which each filter that was read is dropped or widened. */
 const steps: Record<string, number> = {
   ...Object.fromEntries(
     [
@@ -370,7 +370,7 @@ const wideners = (near: string[]): Record<string, (value: never) => string> => (
   priceMax: (price: number) => conditions.priceMax(inline(price * 1.15)),
 })
 
-/** Whether a filter that was given excludes one that was read. */
+/** Whether a given filter contradicts one that was read from the query. */
 const contradict = (given: Search['filters'], read: Record<string, unknown>) =>
   Object.entries(read).some(([name, value]) => {
     const own = [given[name]].flat().filter((one) => one !== undefined)

@@ -56,7 +56,7 @@ test('a listing whose price moves in mid walk moves: ahead it comes at its new p
     return pages.map((page) => ids(page))
   }
 
-  // a was read and comes again with its new price; e is missed.
+  // The walk has read a, and returns it again with its new price; it misses e.
   expect(await walk('price_asc', [[a!, 45_000], [e!, 15_000]])).toEqual([[a, b], [c, d], [a, f]])
   // Now their order is e, b, c, d, a, f.
   expect(await walk('price_desc', [[a!, 35_000], [e!, 70_000]])).toEqual([[f, a], [d, a], [c, b]])

@@ -1,5 +1,4 @@
-// Similar listings follow if fewer than five fit a query. The owner is a given filter, so that listings of other tests
-// are not similar.
+// Similar listings follow if fewer than five match a query. A filter by owner excludes other tests' listings.
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'

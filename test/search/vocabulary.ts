@@ -27,7 +27,7 @@ export async function spread(...words: string[]) {
   )
 }
 
-/** Counts the suggestions, once no other run holds the job's lock, because that one may have begun before. */
+/** Counts the suggestions, once no other run holds the job's lock; that run may have begun too early. */
 export const countSuggestions = () =>
   waitUntil(
     'suggestions are counted',

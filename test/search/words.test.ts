@@ -105,7 +105,7 @@ test('a blank text does not filter', async () => {
   for (const q of ['', ' \t\u00a0']) expect(ids(await search({ ...filters, q }))).toEqual([id])
 })
 
-// Phones add invisible marks to copied text, and an Arabic keyboard has further ones.
+// Phones add invisible marks to copied text, and an Arabic keyboard has some more.
 const marks = ['\u200f', '\u2068\u2069', '\ufeff \u00ad', 'َ', 'ّ ً', 'ـــ', 'ـِـ\u200d']
 
 test.each(marks)('a text of marks alone (%j) does not filter, at any door', async (q) => {

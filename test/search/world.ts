@@ -130,8 +130,8 @@ export function dice(seed: number): Dice {
 }
 
 /**
- * The meaning of a query: the filters that are read from it, with conditions for those that a listing's text can meet
- * too, and the words.
+ * The meaning of a query: the filters that are read from it, conditions for those that a listing's text can
+ * also meet, and the words.
  */
 export type Reading = {
   read: Record<string, string | number | boolean | string[]>

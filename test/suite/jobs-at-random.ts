@@ -1,4 +1,4 @@
-// Runs jobs at random moments besides the stack's clock, to find tests that hold only while none runs.
+// Runs jobs at random moments besides the stack's clock, to find tests that pass only while no job runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drawsOf } from '../../local/processes/random.ts'
 

@@ -55,7 +55,7 @@ export const backfilled = `
 /** Returns the files with the field; throws if a file lacks the text that an edit has to find. */
 export function withField(read: (file: string) => string): Map<string, string> {
   const files = new Map([['sql/92_backfills.sql', backfill]])
-  // The tests of the clone call this too, where the field is already there.
+  // The clone's tests also call this, when the field is already there.
   const there = edits.map(([file]) => file).filter((file) => /parking_?spaces/i.test(read(file)))
   for (const [file, after, added] of edits) {
     if (there.includes(file)) {

@@ -41,7 +41,7 @@ export async function projectIn(folder: string): Promise<void> {
 
 export function copyProject(from: string, to: string): void {
   for (const part of parts) {
-    // With -a the files of a server that runs as another user stay that user's.
+    // With -a files keep their owner, because the server may run as another user.
     if (process.platform !== 'win32') execFileSync('cp', ['-a', join(from, part), to])
     else cpSync(join(from, part), join(to, part), { recursive: true })
   }

@@ -92,7 +92,7 @@ function releaseAll() {
   for (const one of known.values()) one.release()
 }
 
-/** Ends the remaining processes, which a test, the stack or a killed runner left. */
+/** Ends the remaining processes, left behind by a test, the stack or a killed runner. */
 async function endAll() {
   releaseAll()
   // The run's last process may be ending by itself at this moment.

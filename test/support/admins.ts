@@ -3,7 +3,7 @@ import { caller, database, type Person, signUp } from './client.ts'
 
 export const byTokenAlone = ({ accessToken }: Person) => caller(accessToken)
 
-/** Inserts a proof for this session like that of POST /auth/sudo, but one that is valid for a day. */
+/** Inserts a proof for this session like that of POST /auth/sudo, but valid for a day. */
 export async function proofOf({ accessToken }: Person): Promise<string> {
   const { session_id: id } = JSON.parse(
     Buffer.from(accessToken.split('.')[1]!, 'base64url').toString(),

@@ -1,5 +1,5 @@
-// Records the error codes that operations answer in the suite, because each described one must occur. Codes
-// that are not described are found by answers.ts at once.
+// Records the error codes that operations answer in the suite, because each described code must occur.
+// answers.ts reports undescribed codes at once.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 

@@ -17,7 +17,7 @@ export const storageAs = (person: Person) =>
 export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
-/** Makes a private bucket with a folder per person, a public bucket and two people for a file's tests. */
+/** Makes two people, a private bucket with a folder for each, and a public bucket, for a test file. */
 export function ownBuckets() {
   const bucket = `test-${randomUUID()}`
   const open = `${bucket}-open`

@@ -60,7 +60,7 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     })
   })
   if (status === 'SUBSCRIBED' && isUuid(topic)) {
-    // Realtime may deliver events from before the join late; they come before this one.
+    // Realtime may deliver earlier events late, but always before this one.
     await database().query(`select private.broadcast($1, 'mark', '{}')`, [topic])
     await waitUntil('a mark arrives', () => marked)
     received.length = 0

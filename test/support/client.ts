@@ -30,8 +30,8 @@ export async function request(
   const response = await fetch(baseUrl + path, {
     method,
     headers: {
-      // Compressing small answers costs both sides more than the rest of a call. The clients of apps, which
-      // the suite tests too, do ask for it.
+      // Compressing a small answer costs both sides more than the rest of the call. The clients of apps,
+      // which the suite also tests, do request compression.
       'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
@@ -145,7 +145,7 @@ export function database(): pg.Pool {
   return pool
 }
 
-/** Runs SQL as a client's role with a person's claims, past the facade, and rolls it back. */
+/** Runs SQL as a client's role with a person's claims, bypassing the facade, and rolls it back. */
 export async function asCaller<T>(
   person: Person | undefined,
   work: (client: pg.PoolClient) => Promise<T>,

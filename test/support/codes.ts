@@ -5,7 +5,7 @@ import { waitUntil } from './wait.ts'
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
 export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
-  // A notice to the same person is left out, because it has no code.
+  // Notices to the same person have no code and are left out.
   const codes = async () => (await inboxOf(to)).filter(({ code }) => code)
   const before = (await codes()).length
   const reply = await act()

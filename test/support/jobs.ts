@@ -20,7 +20,7 @@ async function untilOthersAreDone(query: string) {
   return true
 }
 
-/** Runs all jobs as the scheduler does, and waits until the calls of other runs to the database are over. */
+/** Runs all jobs as the scheduler does, and waits until other runs have finished their database calls. */
 export async function runJobs(
   path: 'jobs' | 'jobs/often' = 'jobs',
 ): Promise<Record<string, { done?: number; error?: string }>> {

@@ -1,6 +1,6 @@
-// Reads values as an older client reads those of a newer version, without the fields that its description
-// lacks. With NEWER_SCHEMA (npm run test:previous) tests read answers and events in this way; missing or
-// different fields are still faults.
+// Reads values of a newer version as an older client does, without the fields that its description lacks.
+// With NEWER_SCHEMA (npm run test:previous) tests read answers and events in this way; missing or different
+// fields are still faults.
 import { variable } from '../../local/config/environment.ts'
 import type { Schema } from './openapi.ts'
 

@@ -53,7 +53,7 @@ export type Operation = {
 export const plainDescription: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
-/** The description with every union in place of the object that stands for it in the plain one. */
+/** The description with its unions; the plain one has objects in their place. */
 export const description = exactly(plainDescription)
 
 function dereference<T extends object>(value: T | Reference): T {
@@ -90,7 +90,7 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
 
 /**
  * The operations that answer in the usual way. A sign-in by a provider does so only where it is configured,
- * and is 503 elsewhere; webhooks check their signature before anything else (PAY-03, PAY-15).
+ * and answers 503 elsewhere; webhooks check their signature before anything else (PAY-03, PAY-15).
  */
 export const operations = everyOperation.filter(({ id }) =>
   (variable('SOCIAL_ISSUER_URL') || !id.startsWith('sign_in_with_')) &&

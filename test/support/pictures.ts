@@ -72,7 +72,7 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
   ])
 }
 
-/** What Samsung's phones put behind a picture: a note, then the directory of the notes. */
+/** The trailer that Samsung's phones add after a picture: a note, then the directory of the notes. */
 export function samsungTrailer(content: Buffer): Buffer {
   const type = bytes(0, 0, 1, 0x0a)
   const name = 'Image_UTC_Data'
@@ -134,7 +134,7 @@ export function png(
 export function pngOf(length: number): Buffer {
   const width = 340
   const row = 1 + width * 3
-  // Subtracts all bytes besides the rows: the signature, the header chunk, what frames the pixel chunk, the
+  // Subtracts all bytes besides the rows: the signature, the header chunk, the frame of the pixel chunk, the
   // end chunk, and the head and checksum of the zlib stream.
   const left = length - 8 - 25 - 12 - 12 - 6
   let height = Math.floor((left - 10) / row)

@@ -113,7 +113,7 @@ export function lut(kind: 'mft1' | 'mft2' | 'mAB ', of: number[][], grid = 2, in
   )
 }
 
-/** Puts a profile together, with texts and a tag of a maker's own that must not be served. */
+/** Makes a profile, with texts and a maker's private tag that must not be served. */
 export function profile(tags: Tags, head: Head = {}): Buffer {
   const { mark = 'PLANTED', space = 'RGB ', pcs = 'XYZ ', version = 4, class: kind = 'mntr' } = head
   const all: Tags = {

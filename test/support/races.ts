@@ -26,7 +26,7 @@ export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, s
   `Bearer ${accessToken}`,
 ]
 
-/** Waits until this many connections wait for locks of this one, directly or behind one another. */
+/** Waits until this many connections wait for locks of this one, directly or through one another. */
 export async function waitedFor(holder: PoolClient, count = 1): Promise<void> {
   const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
   await waitUntil(`${count} wait for it`, async () => {

@@ -32,7 +32,7 @@ const write = (client: pg.PoolClient, value: Terms | null) =>
     JSON.stringify(value),
   ])
 
-/** Makes the event older than all accounts but these people's, which become older than the event. */
+/** Makes the event older than all accounts except these people's, which it makes older than the event. */
 async function onlyTo(client: pg.PoolClient, people: Person[]) {
   await client.query(
     `update public.accounts set created_at = now() - interval '30 hours' where id = any ($1)`,
@@ -53,7 +53,7 @@ export const announce = (value: Terms | null, ...people: Person[]) =>
     await onlyTo(client, people)
   })
 
-/** Pretends that the day has come from which the present terms are required. */
+/** Pretends that the present terms are required from today on. */
 export const requireTerms = (value: Terms) =>
   inTransaction(async (client) => {
     await client.query('alter table private.settings disable trigger settings_are_understood')

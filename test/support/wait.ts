@@ -17,7 +17,7 @@ export async function waitUntil(
 ): Promise<number> {
   const began = Date.now()
   const holds = async () => await check()
-  // A long wait checks less often, so it may end a fiftieth later.
+  // A long wait checks less often, so it may end up to two percent late.
   const longest = () => Math.min(Math.max(20, (Date.now() - began) / 50), 250)
   for (let pause = 1; !await holds().catch(() => false); pause = Math.min(2 * pause, longest())) {
     if (Date.now() - Math.max(began, lastProgress()) > limit) {

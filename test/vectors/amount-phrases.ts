@@ -3,8 +3,8 @@
  * range, a size beside a price), among words that mean nothing to a search. It shares no code with the
  * reading of queries.
  *
- * Every fifth amount is held out. People who work on the grammar look only at the others, so the held-out ones show
- * whether it also holds for amounts that it was not written for.
+ * Every fifth amount is held out: people who work on the grammar look only at the others. So the held-out
+ * amounts show whether the grammar also reads amounts that it was not written for.
  */
 export type Phrase = {
   q: string

@@ -1,4 +1,4 @@
-// INP-23 past the facade: each text argument of each function that clients can execute is refused at once
+// INP-23 without the facade: a function that clients can execute refuses each of its text arguments at once
 // and by name, if all others are valid.
 import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'

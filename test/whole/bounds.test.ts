@@ -144,7 +144,7 @@ test('LOAD-07 a statement for whose answer nobody waits any more ends by itself'
     await holder.query('begin')
     await holder.query('select from public.accounts where id = $1 for update', [owner.id])
     const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
-    // A job may wait for the row as well.
+    // A job may also wait for the row.
     const waiting = async () =>
       (await database().query(
         `select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)) and usename = 'facade'

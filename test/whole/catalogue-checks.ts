@@ -1,4 +1,4 @@
-// Invariants of schema, grants and settings (cases, I-01 to I-04, I-16, I-24 to I-30).
+// Invariants of schema, grants and settings (cases, I-01 to I-04, I-16, I-24, I-25, I-27 to I-30).
 import type { Invariant } from './invariant.ts'
 
 const ours = `('api', 'private', 'public')`

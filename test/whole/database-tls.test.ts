@@ -109,7 +109,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  // The address 0.0.0.0 is this machine too, but not under a name for which TLS may be off.
+  // The address 0.0.0.0 is this machine too, but TLS may not be off for it.
   test('any host but this machine is reached by TLS without configuration', async () => {
     for (const query of ['', 'host=127.0.0.1', 'sslrootcert=/nothing', 'sslmode=verify-ca']) {
       proxy.show(undefined)

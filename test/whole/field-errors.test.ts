@@ -26,7 +26,7 @@ const routes = operations
   .filter(({ body }) => body && typeOf(body) === 'object')
   .map((operation) => ({ ...operation, operation }))
 
-/** The paths that must be there, also inside objects and lists. */
+/** The paths of the required fields, also inside objects and lists. */
 function requiredIn(given: Schema, path = ''): string[] {
   const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
@@ -73,7 +73,7 @@ describe('PR-13 the code of a field says what is wrong', () => {
 
   // A sign-in treats an impossible identifier or password like a wrong one.
   const notSaid = ['login identifier', 'login password']
-  // What these fields are about is looked up before the fields are checked.
+  // The service looks up the records that these fields concern before it checks the fields.
   const afterOthers = ['create_conversation message', 'send_message body', 'update_review comment']
 
   // "" is null where null is allowed, and a part of a list is then judged as a whole.

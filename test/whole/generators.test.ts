@@ -1,4 +1,4 @@
-// Checks rules for client generators on the description in the form in which it is sent.
+// Checks that the description, as it is sent, follows the rules for client generators.
 import { expect, test } from 'vitest'
 import { plainDescription, type Schema } from '../support/openapi.ts'
 

@@ -135,7 +135,7 @@ test('HARM-04 every table of Auth, Storage and Realtime is there, or what shuts 
   )
   expect(there.length).toBeGreaterThan(10)
   expect(there.map(({ name }) => name).filter((one) => !listed.includes(one))).toEqual([])
-  // No table of the platform is published to Realtime, and without a policy in Auth and Storage only keys that
+  // No table of the platform is published to Realtime. Auth and Storage have no policies, so only keys that
   // bypass row-level security write there.
   const { rows: open } = await database().query(
     `select schemaname || '.' || tablename as name from pg_publication_tables

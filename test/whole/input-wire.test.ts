@@ -1,5 +1,5 @@
-// Sends raw HTTP that no library would write to every part behind the gateway, which accepts it as the
-// platform does or refuses it in its own format.
+// Sends raw HTTP that no library would write to every service behind the gateway. Each accepts it as on the
+// platform, or refuses it in its own format.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'

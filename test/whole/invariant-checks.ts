@@ -1,4 +1,4 @@
-// The invariants (cases, I-01 to I-30): each query returns no row if all is well.
+// The invariants in SQL (cases, I-01 to I-30 except I-22): each query returns no row if all is well.
 import { catalogue } from './catalogue-checks.ts'
 import { type Invariant, unguarded } from './invariant.ts'
 import { cachedValues } from './cached-values.ts'

@@ -24,7 +24,8 @@ describe('what must always hold', () => {
   })
 })
 
-// A failure that must not stop an act, as in another person's notification, is swallowed and raises an alarm.
+// A failure that must not stop an act, such as one in another person's notification, is swallowed and raises
+// an alarm.
 describe('nothing was swallowed', () => {
   test('by our functions', async () => {
     const { rows } = await database().query(

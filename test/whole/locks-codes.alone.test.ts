@@ -61,8 +61,8 @@ test('ADM-11 an act that Postgres undoes for another’s sake is done all the sa
     await client.query('select from public.accounts where id = $1 for no key update', [id])
     const done = act({ act: 'suspend_account', target: id, reason })
     await untilLocked('insert into public.admin_acts')
-    // Now each waits for the other. Postgres rolls back the transaction whose check for deadlocks comes
-    // first, which is the one that waited first.
+    // Now each waits for the other. Postgres rolls back the transaction that checks for deadlocks first,
+    // which is the one that began to wait first.
     await client.query('select from auth.sessions where user_id = $1 for update', [id])
       .then(() => client.query('commit'), () => client.query('rollback'))
     expect(await done).toMatchObject({ state: 'done', result: 'The account is suspended.' })
@@ -77,7 +77,7 @@ test('AUTH-13 a session that is locked while its account is suspended is gone, a
   const client = await database().connect()
   try {
     await client.query('begin')
-    // The lock is that of a session that has just begun, whose origin is being recorded.
+    // The lock is like that of a new session whose origin is being recorded.
     await client.query('select from auth.sessions where user_id = $1 for key share', [person.id])
     await byHand(`update public.accounts set status = 'suspended' where id = $1`, [person.id])
     await drain('end_sessions_left')

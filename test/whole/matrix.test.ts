@@ -73,7 +73,7 @@ async function locationOf(table: string, row: string): Promise<string | undefine
   return rows[0]?.ctid
 }
 
-/** Suspends the owner, if that is who calls. Copies of the status are then changed, too. */
+/** Suspends the owner for the caller `suspended`. Copies of the status then change, too. */
 async function suspendFor(caller: (typeof callers)[number]) {
   if (caller !== 'suspended') return
   await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])

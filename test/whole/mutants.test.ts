@@ -1,5 +1,5 @@
-// Row-level security binds functions that clients execute: when any one condition of scope (identity_id = …)
-// is taken out of a function, people who do not own the rows still see and change no more than before.
+// Row-level security limits the functions that clients execute: if a function loses any one condition of
+// scope (identity_id = …), people who do not own the rows still see and change no more than before.
 // Everything happens in one transaction that is rolled back, each call in its own savepoint.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
@@ -130,13 +130,13 @@ const sorted = (rows: string) => normalised(rows).split('\n').sort().join('\n')
 // Separates an answer from the owner's rows.
 const separator = '\u0000'
 
-/** Whether an answer has no value but empty lists, zeros and nulls, as where no row is visible. */
+/** Whether an answer has only empty lists, zeros, nulls and false, as if no row were visible. */
 const isEmpty = (answer: string) =>
   !/[\p{L}1-9]/u.test(answer.replace(/"\w+"\s*:|\bnull\b|\bfalse\b/g, ''))
 
 /**
- * Whether a mutant shows or changes more of the owner's rows. An answer with ids may show public rows of
- * others as well, which other tests create meanwhile: only ids of the owner's rows count there.
+ * Whether a mutant shows or changes more of the owner's rows. An answer with ids may also show public rows
+ * that other tests create in the meantime, so only ids of the owner's rows count there.
  */
 function showsMore(before: string, after: string): boolean {
   if (after === 'refused' || after === before || [before, after].includes('late')) return false
@@ -170,10 +170,10 @@ const outcomeOf = (entry: Routine, caller: Caller, mutant = 'select') =>
       const after = entry.isStable ? '' : sorted(await ownedRows())
       return `${normalised(String(rows[0].answer))}${separator}${after}`
     } catch (error) {
-      // SQL that Postgres cannot run is no refusal: then the mutant or the call is wrong.
+      // SQL that Postgres cannot run is not a refusal: either the mutant or the call is wrong.
       const { code, message } = error as pg.DatabaseError
       if (/^42(?!501)/.test(code!)) throw new Error(`${entry.name}: ${message}\n${mutant}`)
-      // Another test has written an invoice, whose number is the next one, since this one began.
+      // Another test has taken the next invoice number since this transaction began.
       if (code === '40001') return 'late'
       lastRefusal = message
       return 'refused'

@@ -1,4 +1,4 @@
-// The functions of our schemas, and what each becomes without one of its conditions, for mutants.test.ts.
+// The functions of our schemas and their mutants, each without one of its conditions, for mutants.test.ts.
 import type pg from 'pg'
 
 export type Routine = {
@@ -63,7 +63,7 @@ const someone =
   '\\(select private\\.\\w+\\(\\)\\)|private\\.(?:require_)?(?:account|identity|session|admin)(?:_id)?\\(\\)'
 const scope = new RegExp(`(?:${column})\\s*(=|<>|is distinct from)\\s*(?:${someone})`, 'g')
 
-/** Returns a mutant for each condition of scope and check for an administrator: the definition without it. */
+/** Returns mutants of a function: each lacks one condition of scope or one check for an administrator. */
 function mutantsOf(routine: Routine) {
   const { name, body, definition } = routine
   const statementBefore = (index: number) =>

@@ -1,4 +1,4 @@
-// docs/jobs.md lists every job, and for each that writes for an owner what it does in the owner's states.
+// docs/jobs.md lists every job and, if it writes for an owner, what it does in each of the owner's states.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

@@ -1,5 +1,5 @@
-// A transaction holds the rows of the rates that it counts (sql/03_accounts/2_rules_locks.sql), so all
-// transactions must count two of them in one order.
+// A transaction keeps the rows of the rates that it counts locked (sql/03_accounts/2_rules_locks.sql), so all
+// transactions must count any two of them in the same order.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { database, guest, newEmail, type Person, signIn, signUp } from '../support/client.ts'
@@ -47,8 +47,8 @@ afterAll(() =>
 
 /**
  * Returns the pairs of rules that one transaction counted, in counting order (`pairs`), and those that could
- * deadlock, because two transactions counted the same two rows in opposite orders (`bothWays`). It is safe if
- * both first counted a common row: one then waits there and holds neither of the two.
+ * deadlock, because two transactions counted the same two rows in opposite orders (`bothWays`). A pair is
+ * safe if both first counted a common row: one then waits there and holds neither of the two.
  */
 async function orders() {
   const { rows } = await database().query(

@@ -248,7 +248,7 @@ describe('CHAT-17 conversations opened anew', () => {
     const theirs = await open(owner, own)
     expect(await person.post('/conversations', { propertyId: own, identityId: owner.identityId }))
       .toMatchObject({ status: 200, body: { id: theirs.body.id } })
-    // An answer makes room for another conversation, and the caller's own messages do not.
+    // An answer makes room for another conversation; the caller's own messages do not.
     const write = (who: Person) => postMessage(who, first!.body.id)
     expect((await write(person)).status).toBe(201)
     expect((await open(person, more)).status).toBe(429)

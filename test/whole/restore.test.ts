@@ -18,7 +18,7 @@ import { jpeg } from '../support/pictures.ts'
 import { freeStackPort, type Stack, startStack } from '../support/stack.ts'
 import { waitUntil } from '../support/wait.ts'
 
-/** Runs what `npm run restore:check` runs after a restore. */
+/** Runs the check that `npm run restore:check` makes after a restore. */
 async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
   const child = spawn(process.execPath, ['local/deploy/restore-check.ts', ...flags], {
     env: { PATH: process.env.PATH, ...env },

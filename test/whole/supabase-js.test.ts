@@ -157,7 +157,7 @@ describe('functions', () => {
     // @ts-expect-error the argument is a text
     await typed.rpc('toggle_favorite', { property_id: 7 })
 
-    // What needs no arguments gives what the operation of its name is described to give.
+    // A function without required arguments answers as the operation of the same name is described.
     type Name = keyof Database['api']['Functions']
     const { rows } = await database().query<{ name: Name; isTable: boolean }>(
       `select proname as name, proretset as "isTable" from pg_proc

@@ -54,7 +54,7 @@ beforeAll(async () => {
     variable('DATABASE_URL')!,
     Object.fromEntries(rules.map((rule) => [rule, 1])),
   )
-  // Some acts are allowed as often as the plan has listings, so this plan needs a quota that is not lifted.
+  // The plan's number of listings limits some acts, so this person has a plan whose quota is not lifted.
   await givePlan(person.identityId, 'plus')
   for (const rule of rules) await plantHits(rule, person.id, 40)
 })
