@@ -20,8 +20,8 @@ set check_function_bodies = off;
 -- acting and administering own nearly all functions that clients and administrators execute
 --          (16_api.sql), so that row-level security binds every statement in them. They own no
 --          table, and no client can become them.
--- exporting owns in the same way the function that reads for all identities of an account, not only
---          for the one that acts (14_privacy/4_reads_export_identities.sql).
+-- exporting likewise owns the function that reads the data of all identities of an account, not only
+--          of the acting one (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin
@@ -149,7 +149,7 @@ comment on column private.alarms.kind is 'wallet_differs, payment_mismatch, job_
 comment on column private.alarms.subject_id is
   'The wallet, payment, provider, setting and so on; for job_failed, the job or its step and row.';
 comment on column private.alarms.deliver_at is
-  'When a job next sends it to ALARM_WEBHOOK; null once it was accepted there.';
+  'When a job next sends the alarm to ALARM_WEBHOOK; null once the receiver has accepted it.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -164,8 +164,8 @@ create table private.timestamps (
 comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
   'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
-  'when the last daily one began; pushes_paused: when FCM accepts pushes again; beat: the '
-  'primary''s clock; area_prices_kept: when the figures of this month were last replaced.';
+  'when the last daily test of them began; pushes_paused: when FCM accepts pushes again; beat: the '
+  'primary''s clock; area_prices_kept: when area_price_history last got this month''s figures.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -199,11 +199,11 @@ create policy "nobody but functions of their owner" on private.deferred_notifica
 
 -- sql/01_base/2_rules_edits.sql
 
--- A change that an admin makes by hand, in Studio or by SQL, either has the same effects as through
--- the API, by triggers, or is refused with a sentence that says what to do instead
+-- If an admin changes a row by hand, in Studio or by SQL, triggers either apply the same effects as
+-- the API or refuse the change with a sentence that says what to do instead
 -- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
--- top-level statement, not one of a function, trigger, cascade or do block, and if the connection
--- does not set edits.by, as migrations do.
+-- top-level statement, not one inside a function, trigger, cascade or do block, and if the
+-- connection has not set edits.by, as migrations do.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql stable set search_path = ''
@@ -250,7 +250,7 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses a change by hand of any column but those listed. Arguments: the message, these columns.';
+  'Refuses changes by hand, except of the columns listed. Arguments: the message, these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql set search_path = ''
@@ -498,8 +498,8 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service: what Unicode names a check mark, a root, a star,
-    -- a medal, a trophy, a rosette, a ribbon, a shield, a badge or a crown, and letters that look
+    -- These signs look like a badge of the service: check marks, roots, stars, medals, trophies,
+    -- rosettes, ribbons, shields, badges and crowns, as Unicode names them, and letters that look
     -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
@@ -719,8 +719,8 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if a limit is used up; refused is that rule. '
-  'limit, remaining and reset (seconds) are those of the refused rule, otherwise of the first.';
+  'Counts one hit for each rule and subject, or none if a limit is used up; refused is then its '
+  'rule. limit, remaining and reset (seconds) describe the refused rule, otherwise the first one.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;
 
@@ -774,8 +774,8 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems. Its code is the first that only some kinds of field can '
-  'have, else validation_failed.';
+  'Raises one error for all problems. Its code is the first specific one (required, invalid and '
+  'the like are not), else validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
@@ -832,8 +832,8 @@ grant execute on function
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
 --   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
 --      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي,
---      and before و it is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
+--   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي;
+--      before و, ئ is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
 -- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
@@ -858,7 +858,7 @@ begin
       || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u180B-\u180D\u180F\u200B-\u200F\u202A-\u202E'
       || '\u2060-\u2069'
       || '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
-  -- The hamza above goes last, because it tells ئ from ي.
+  -- The hamza above is removed last, because it distinguishes ئ from ي.
   plain := replace(replace(plain, U&'\064A\0654\0648', 'وو'), U&'\0654', '');
   plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
   return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
@@ -897,8 +897,8 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has more than spaces, diacritics, tatweel and invisible characters. Otherwise '
-  'it counts as no query; a query of other signs alone matches nothing.';
+  'Whether a query has any character besides spaces, diacritics, tatweel and invisible ones. If '
+  'not, it counts as absent. A query of punctuation and symbols alone matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -1026,8 +1026,8 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'The beginning of a text, at most that many characters. It ends where a grapheme ends, so that '
-  'no flag, family or letter with marks is cut, unless it has more than 40 characters.';
+  'Cuts a text to at most "most" characters, without splitting a grapheme, such as a flag, a '
+  'family emoji or a letter with its marks. A grapheme of more than 40 characters may be split.';
 
 create function private.text_problem(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -1111,7 +1111,8 @@ begin
   return normal;
 end
 $$;
-comment on function private.normal_form is 'Normalises a text; nothing else may (npm run check).';
+comment on function private.normal_form is
+  'The only function that may normalise a text (npm run check).';
 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
@@ -1121,7 +1122,7 @@ create function private.tidy(value text, most integer, path text, form text defa
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
 comment on function private.tidy is
-  'One trimmed line in a normal form, which may exceed most; null if empty.';
+  'One trimmed line in a normal form, which may be longer than "most"; null if empty.';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -1138,8 +1139,8 @@ create function private.visible_line(value text, most integer, path text) return
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
 comment on function private.visible_line is
-  'A typed line without hidden marks, and without joiners at its ends; inside they are part of '
-  'names. The functions do the same (texts.ts).';
+  'A typed line without hidden marks, and without joiners at its ends; elsewhere, joiners are part '
+  'of names. The edge functions do the same (texts.ts).';
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
@@ -1148,7 +1149,7 @@ as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so it is unreadable.
+  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so that parsing it fails.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -1196,7 +1197,7 @@ grant execute on function private.ascii_digits, private.is_clean, private.marks,
 
 create function private.setting(name text) returns jsonb
   language plpgsql stable
-  security definer -- clients may not read settings, which have no data about people
+  security definer -- clients may not read the table, but its values are not personal data
   set search_path = ''
 as $$
 begin
@@ -1223,7 +1224,8 @@ begin
   return (select timestamps.at from private.timestamps where timestamps.name = 'beat');
 end
 $$;
-comment on function private.last_beat is 'All commits of the primary before this time are here.';
+comment on function private.last_beat is
+  'The time up to which this database has all commits of the primary.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql stable security definer set search_path = ''
@@ -1278,7 +1280,7 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys are the keys of its last row and, if any, of the row after it.';
+  'Null on the last page. last_keys: the key of the page''s last row and, if any, of the next row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql stable set search_path = ''
@@ -1340,9 +1342,9 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts has, for each sort order, the SQL '
-  'expressions of its value, which is never null, and of its id, both from the indexed table. '
-  'source is the from and where clause, with $1 for the filters. sorts and source are constants.';
+  'The keys [value, id] of a page and of one more row. sorts maps each sort order to two SQL '
+  'expressions over the indexed table: a value, which is never null, and an id. source is the from '
+  'and where clause, with $1 for the filters. sorts and source are constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql immutable set search_path = ''
@@ -1362,7 +1364,8 @@ grant execute on function
 create function private.cause_of(state text, message text) returns text
   language sql immutable
   -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
-  -- violations (23), unknown names and types (42), cancellations (57). Syntax errors (42601) do.
+  -- violations (23), unknown names and types (42, but syntax errors, 42601, quote it),
+  -- cancellations (57).
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
@@ -1402,7 +1405,7 @@ as $$
     and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
 comment on function private.settle_alarms is
-  'Settles the open alarms of the subjects whose last failure is at least the interval quiet ago.';
+  'Settles the open alarms of the subjects that were last seen at least the interval quiet ago.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;
 
@@ -1421,9 +1424,9 @@ begin
 end
 $$;
 comment on function private.notify is
-  'Notifies in the caller''s transaction, which never fails because of it. details has the values '
-  'that the texts of the kind use, and may have by (the acting account; nothing is sent if it or '
-  'the recipient has blocked the other), from (the named identity) and at (the time of the event).';
+  'Notifies in the caller''s transaction but never makes it fail. details has the values that the '
+  'kind''s texts use. Optional: by (the acting account; nothing is sent if one of the two accounts '
+  'has blocked the other), from (the named identity) and at (the time of the event).';
 
 -- sql/01_base/7_jobs.sql
 
@@ -1518,7 +1521,7 @@ as $$
     select alarms.id from private.alarms
     where alarms.deliver_at between now() - interval '1 day' and now()
       and alarms.raised_at > now() - interval '1 day'
-      -- Once the receiver can be told of alarms_unsent, it works again, so this alarm is not sent.
+      -- alarms_unsent is never sent: a receiver that could accept it works again.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
@@ -1584,7 +1587,8 @@ as $$
   delete from private.timestamps
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
-comment on function private.release_timestamp is 'Makes work due again unless another claimed it.';
+comment on function private.release_timestamp is
+  'Makes work due again unless another caller has claimed it.';
 
 create function private.beat() returns void
   language sql set search_path = ''
@@ -1616,8 +1620,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds; for reasons '
-  'of decisions, the kinds of items that they are usual for.';
+  'For kinds of property, the usual listing types; for categories, the notification kinds; for '
+  'decision reasons, the kinds of items that they usually concern.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1652,7 +1656,7 @@ comment on table public.areas is 'The areas of Kuwait. Never purged: one row per
 comment on column public.areas.approximate is
   'Whether the centroid is an estimate without a source, good enough for the map only.';
 comment on column public.areas.reach_km is
-  'The maximum distance of a listing from the centroid; null if it is not checked.';
+  'The maximum distance of a listing from the centroid; null if the distance is not checked.';
 
 create table private.landmarks (
   id text primary key constraint landmarks_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1855,7 +1859,7 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- check_acting_identity keeps the acting identity active. Only is_ignored reads the setting.
+  -- check_acting_identity keeps the acting identity active. Only is_ignored reads private.acts.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -1877,7 +1881,7 @@ begin
 end
 $$;
 comment on function private.is_ignored is
-  'Whether the token is no longer valid. Called last, when identity_id may have set private.acts.';
+  'Whether the token is no longer valid. Called after identity_id, which may set private.acts.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql stable
@@ -1909,7 +1913,7 @@ create function private.maintenance_detail(said jsonb) returns jsonb
 
 create function private.require_open() returns boolean
   language plpgsql stable
-  security definer -- reads a setting, whoever calls
+  security definer -- reads a setting for any caller
   set search_path = ''
 as $$
 declare
@@ -1928,7 +1932,7 @@ end
 $$;
 comment on function private.require_open is
   'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each call of a person; for calls that bypass the facade, each counted act does.';
+  'calls it before each person''s call; count_action does so for calls that bypass the facade.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
@@ -2100,15 +2104,15 @@ comment on column public.accounts.delete_at is
   'sign-in cancels it.';
 comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
 comment on column public.accounts.unreachable_since is
-  'Since when the account has neither phone nor email. If it has no provider either, nobody can '
-  'sign in to it, and its deletion is requested after 14 days.';
+  'When the account lost its last contact (phone or email). If it has no provider either, nobody '
+  'can sign in to it, and its deletion is requested after 14 days.';
 comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
 comment on column public.accounts.topic is
   'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of the live channels of its conversations. It is replaced together with '
-  'topic, and when an identity stops being active.';
--- Updating a column of a full unique index would block foreign key checks, so these are partial.
+  'A secret in the names of its conversations'' live channels. It is replaced together with topic, '
+  'and when an identity stops being active.';
+-- Updating a column of a non-partial unique index would block foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -2126,7 +2130,7 @@ create table public.individual_profiles (
 );
 comment on table public.individual_profiles is 'The person behind an account. Deleted with the account.';
 comment on column public.individual_profiles.last_sign_in_at is
-  'A copy of the column of auth.users, to which we cannot add an index.';
+  'A copy of auth.users.last_sign_in_at, because we cannot add an index there.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -2162,16 +2166,17 @@ comment on column public.identities.type is 'company: a developer or other firm;
 comment on column public.identities.status is 'People start as active, others as pending_verification.';
 comment on column public.identities.status_reason is
   'Why it was rejected or suspended, or why its last change was refused.';
-comment on column public.identities.closes_from is 'The status that a closing one returns to.';
-comment on column public.identities.close_at is 'When a closing one becomes closed.';
+comment on column public.identities.closes_from is
+  'The status before closing, which returns if the owner cancels the closing.';
+comment on column public.identities.close_at is 'When a closing identity becomes closed.';
 comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
 comment on column public.identities.pending_changes is
-  'Names, licence number or later licence date of a verified page that await an admin''s decision, '
-  'by the names of the fields.';
+  'Changes of a verified page that await an admin''s decision, by field: names, the licence '
+  'number, a later licence date.';
 create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 comment on column public.identities.stopped_at is
-  'Since when the suspension of the identity, or the suspension or ban of its account, keeps it from '
-  'acting; null otherwise. Its plan and its listings stand still meanwhile.';
+  'When an administrator stopped the identity, by suspending it or by suspending or banning its '
+  'account; null otherwise. The time of its plan and listings is paused until it may act again.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
@@ -2242,7 +2247,7 @@ comment on column public.account_settings.show_phone is 'Whether others may requ
 comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
 comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with the account, and write in one where it has never written: '
+  'Who may start a conversation with the account, or go on in one that it has not answered: '
   'everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;
@@ -2286,7 +2291,7 @@ create table private.banned_contacts (
 );
 comment on table private.banned_contacts is
   'Proven phones and emails of banned accounts, with which nobody can register for a year, even '
-  'once the account is gone. Delete a row to allow it again. Cleaned by '
+  'after the account is deleted. Deleting a row allows its contact again. Cleaned by '
   'private.purge_banned_contacts.';
 -- There is no foreign key, because a row outlives its account.
 comment on column private.banned_contacts.account_id is 'The banned account.';
@@ -2414,14 +2419,14 @@ comment on column private.contact_changes.session_id is
 comment on column private.contact_changes.act is
   'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
 comment on column private.contact_changes.value is
-  'The new phone or email, or the one that got the code of a reset; null for a removal.';
+  'The new phone or email; for a reset, the contact that got the code; null for a removal.';
 comment on column private.contact_changes.other_value is
   'The proven contact of the other kind when the change was done.';
 comment on column private.contact_changes.closes is
   '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
 comment on column private.contact_changes.proven_at is
-  'When the change was proven, by the code or, without one (removal, undo, set), at once; Auth '
-  'accepts it for ten minutes from then.';
+  'When the change was proven: by its code, or at once if it needs none (removal, undo, set). Auth '
+  'accepts the change for ten minutes from then.';
 comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
@@ -2493,7 +2498,8 @@ create table private.sms_sent (
 );
 comment on table private.sms_sent is
   'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
-comment on column private.sms_sent.hour is 'The start of the hour; days count in Kuwait time.';
+comment on column private.sms_sent.hour is
+  'The start of the hour; the limit per day uses days in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -2504,8 +2510,8 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'IP addresses from which an account was signed in to; limits that strangers use up do not apply '
-  'to them. Cleaned by private.purge_known_addresses.';
+  'IP addresses from which people signed in to an account. Limits that strangers can use up do not '
+  'apply to them. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
 comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
@@ -2523,7 +2529,8 @@ comment on table private.session_clients is
   'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
 comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'auth.sessions.refreshed_at at that time. A newer value there means a refresh at Auth directly.';
+  'auth.sessions.refreshed_at when the row was written. If it is newer there, a client has '
+  'refreshed at Auth directly.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -2540,12 +2547,13 @@ comment on table private.social_tokens is
   'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
 comment on column private.social_tokens.expires_at is
-  'When a token that is being used is usable again, or a used one may be forgotten.';
+  'When a token can be used again after an unfinished sign-in, or a used token may be deleted.';
 comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
 comment on column private.social_tokens.used_at is
-  'When it gave a session; for 60 seconds its client may use it once more. Null until it did.';
+  'When the token opened a session; null before. The same client may use it again once, within 60 '
+  'seconds.';
 comment on column private.social_tokens.topic is
-  'accounts.topic at that time. Another one now means that a session of the account has ended.';
+  'accounts.topic at used_at. If accounts.topic has changed, a session of the account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -2633,13 +2641,13 @@ create function private.is_locked(account public.accounts) returns boolean
     or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
   ) is not true;
 comment on function private.is_locked is
-  'Whether an account is suspended, banned, deleted or missing. Only this function decides it.';
+  'Whether an account is suspended, banned, deleted or missing. No other function decides this.';
 
 create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
   return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
-  'Whether an account may act and others see it. Only this function decides it.';
+  'Whether an account may act and others see it. No other function decides this.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql stable set search_path = ''
@@ -2732,8 +2740,8 @@ create function private.is_stopped(account public.accounts, identity_status text
       and ((is_stopped.account).suspended_until < now()) is not true,
     false);
 comment on function private.is_stopped is
-  'Whether an administrator''s act keeps an identity from acting, rather than its own or the end of '
-  'its licence.';
+  'Whether an administrator keeps an identity from acting, rather than its owner or an expired '
+  'licence.';
 
 create function private.stop_identity() returns trigger
   language plpgsql
@@ -2789,7 +2797,7 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is locked by now, and every change of an identity's status locks it first.
+  -- The account is already locked here, and every change of an identity's status locks it first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -2810,7 +2818,7 @@ create function private.require_terms() returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Inside the condition, the planner would also evaluate this call to make an estimate.
+  -- If the call stood in the condition, the planner would evaluate it too, for an estimate.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -2981,7 +2989,8 @@ comment on function private.blocked_identities is
 -- sql/03_accounts/2_rules_codes.sql
 
 -- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each used code allows more. At worst an attacker blocks codes to new numbers there for an hour.
+-- each code that is used lets the address request more. At worst an attacker blocks codes to new
+-- numbers there for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -2992,8 +3001,8 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is how long a registration or reset can be completed. Attempts to register a phone '
-  'within contested_for compete. unknown_tries is the number of guesses that strangers have.';
+  'attempt_life is the time for completing a registration or reset. Attempts to register a phone '
+  'within contested_for compete. unknown_tries is the number of guesses that strangers share.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -3078,7 +3087,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code without a recipient was counted only so that the answer is the same.
+  -- A code without a recipient is counted only to give the same answer, so the count is undone.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent
@@ -3111,7 +3120,8 @@ begin
   if is_known then
     counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
-    -- A reset is checked against both limits of the address, so that neither reveals an account.
+    -- A reset is checked against both limits of the address, so that a refusal does not reveal
+    -- whether an account exists.
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
@@ -3145,13 +3155,14 @@ $$;
 comment on function private.count_code is
   'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
   'for_another means that the contact is not the account''s. Such requests may use half of the '
-  'codes, so that the other half is left for its owner.';
+  'codes, so that the other half is left for the contact''s owner.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
 -- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
--- proves only the contact that got it. After a change of one contact, or a password reset by it,
--- the other cannot change for 72 hours, and a reset by the other undoes it (5_writes_resets.sql).
+-- proves only the contact that got it. After a change of one contact, or a password reset with its
+-- code, the other contact cannot change for 72 hours; a reset with a code to the other contact
+-- undoes the change (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
   language sql immutable
@@ -3186,7 +3197,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- A provider is enough only for an account without phone and email.
+    -- A provider is enough only for an account that has neither phone nor email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -3203,7 +3214,8 @@ end
 $$;
 comment on function private.proves_change is
   'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. One of the other kind counts only if this kind has no proven one.';
+  'contact that got a code. A contact of the other kind counts only if none of this kind is '
+  'proven.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -3222,7 +3234,8 @@ begin
     );
 end
 $$;
-comment on function private.has_other_way is 'Whether anything but the given way allows sign-ins.';
+comment on function private.has_other_way is
+  'Whether the account can sign in without the given way.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -3306,7 +3319,8 @@ begin
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use. A lock does not cancel a requested deletion.';
+  'Clears columns that the new state does not use. A suspended or banned account keeps its '
+  'delete_at.';
 
 create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
@@ -3328,7 +3342,7 @@ begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
   elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
-    -- Another status would cancel what the owner asked for, and leave nothing that says so.
+    -- Another status would cancel the closing that the owner requested, without a trace.
     perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
       'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
@@ -3399,17 +3413,16 @@ create trigger individual_profiles_show_their_name
 
 -- sql/03_accounts/2_rules_locks.sql
 
--- All transactions take locks in one order, so that no two wait for each other. The account comes
--- first. A write for one of its identities locks the account shared before anything else and checks
--- afterwards that it may act. A change of what an account or identity may do locks the account
--- exclusively, so that of two such acts one waits before it has locked what the other needs.
--- Opening a conversation also locks the other account shared, because a deletion selects the rows
--- to lock more than once and must not find more the second time. The full order, in which several
--- rows of a kind are locked by their ids:
+-- All transactions take locks in one order, to avoid deadlocks. The account comes first. A write
+-- for an identity first takes a shared lock on the account, then checks that the account may act. A
+-- change of the state of an account or identity locks the account exclusively, so that the second
+-- of two such changes waits before it holds any other lock. Opening a conversation also takes a
+-- shared lock on the other account, because a deletion selects the rows to lock more than once and
+-- must not find new ones the second time. The full order; rows of one kind are locked by their ids:
 --
 --   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
 --                                            tokens of version 1 Auth locks the session first, so a
---                                            request that it answers with 500 or 409 is repeated.
+--                                            request that it answers with 500 or 409 is retried.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
 --                                            pictures, a device, conversations opened, blocks,
@@ -3422,28 +3435,28 @@ create trigger individual_profiles_show_their_name
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
---  11. advisory locks                        unread counts; chat histories, so late that readers
+--  11. advisory locks                        unread counts; chat histories, late so that readers
 --                                            hardly wait. Hiding a picture everywhere locks one
---                                            conversation after another; a deadlock is repeated.
+--                                            conversation after another and retries after deadlocks.
 --  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks for an admin's act, which is repeated
+-- Four locks come before all of these: the advisory locks for an admin's act, which is retried
 -- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
 -- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
 -- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, those of pushes under the devices' locks:
--- that of strangers per reader (pushes_strangers), then that of two accounts. A batch of messages
--- locks the rows of pushes_strangers for all readers before its first push. Two rates are always
--- counted in the same order.
+-- (price_changes) is counted under the listing's lock, the rates of pushes under the devices' locks:
+-- first the reader's rate for strangers (pushes_strangers), then the rate of the two accounts. A
+-- batch of messages locks the rows of pushes_strangers for all readers before its first push. Any
+-- two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
 -- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
 -- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
--- nevertheless is repeated as a whole (functions/_shared/database/pools.ts).
+-- nevertheless is retried as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
-  security definer -- locks an account that may be suspended, too
+  security definer -- locks the account even if it is suspended
   set search_path = ''
 as $$
 begin
@@ -3461,18 +3474,18 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but with a shared lock on the account; for writes for the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes of the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
-  security definer -- reads sessions of Auth, and locks an account that may be suspended, too
+  security definer -- reads Auth's sessions, and locks the account even if it is suspended
   set search_path = ''
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- The identity's status is not checked, because active_identity_id is null once it is not active.
+  -- The identity's status is not checked: when it is no longer active, active_identity_id is null.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -3492,7 +3505,7 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but with a shared lock on the account; for writes for the identity.';
+  'Like require_identity, but with a shared lock on the account; for writes of the identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -3532,7 +3545,7 @@ create function private.lock_sessions(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Without an order the rows are locked as the scan finds them, as in Auth's deletes. In an index
+  -- Without "order by", rows are locked in the order of the scan, as in Auth's deletes. In an index
   -- scan, an updated row keeps its place.
   perform from auth.sessions where sessions.user_id = lock_sessions.account_id for update;
 end
@@ -3581,7 +3594,7 @@ comment on function private.lock_auth_user is
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
-  security definer -- locks an account that may be suspended, too
+  security definer -- locks the account even if it is suspended
   set search_path = ''
 as $$
 begin
@@ -3685,7 +3698,8 @@ begin
   return new;
 end
 $$;
-comment on function private.before_state_change is 'Locks the rows that depend on the new state.';
+comment on function private.before_state_change is
+  'Locks the rows that triggers will change because of the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
@@ -3761,8 +3775,8 @@ end
 $$;
 comment on function private.count_action is
   'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'Called before any lock is taken, so that a second call of the account waits without locks. '
-  'The caller checks afterwards that the account may act; a refusal undoes the count.';
+  'Called before other locks are taken, so that a concurrent call of the account waits without '
+  'any. The caller checks afterwards that the account may act; a refusal undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -3844,10 +3858,10 @@ begin
 exception
   when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
-    -- Reads continue without being counted, and writes fail by themselves.
+    -- Reads continue without being counted, and writes fail anyway.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
-    -- No alarm is raised for a lock, or for a database that is full, stopping or read-only.
+    -- Lock conflicts raise no alarm, nor does a database that is full, stopping or read-only.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
         'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));
@@ -4068,7 +4082,7 @@ create function private.shown_name(identity public.identities) returns text
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
-  'The name of an identity; that of a closed one is in the caller''s language.';
+  'The name of an identity; for a closed one, "deleted account" in the caller''s language.';
 
 create function private.identity_json(identity public.identities) returns json
   language plpgsql stable set search_path = ''
@@ -4172,7 +4186,7 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given => true omits those whose tokens were never delivered.';
+  'The sessions of an account; given => true omits sessions whose tokens were never delivered.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql stable set search_path = ''
@@ -4266,7 +4280,7 @@ begin
         select private.identity_json(identities)::jsonb || jsonb_build_object(
           'unread', case identities.status when 'active'
             then private.count_unread_messages(identities.id) else 0 end) as record
-        offset 0 -- so that each is counted once
+        offset 0 -- so that unread messages are counted once for each identity
       ) as made
       where identities.account_id = accounts.id
     ) as own
@@ -4302,7 +4316,8 @@ begin
 end
 $$;
 comment on function api.check_session is
-  'Returns the caller''s account or raises why it may not act. The facade calls it before Auth.';
+  'Returns the caller''s account, or raises the error of require_account. The facade calls it '
+  'before it calls Auth.';
 
 create function private.list_sessions() returns table (items json, "nextCursor" text)
   language plpgsql stable
@@ -4516,7 +4531,8 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes of the named registration, reset or change, or of the guess''s own address.';
+  'own are the codes of the registration, reset or change that the guess names, and those '
+  'requested from its address; others are the rest.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -4535,7 +4551,7 @@ begin
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
   -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused ones count too, as their owner may type the code of another one.
+  -- named one. Old and refused registrations count too: whoever made one may type another's code.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -4577,7 +4593,7 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared, and not compared after too many wrong ones.
+  -- A guess is counted as wrong before it is compared. After too many wrong ones, none is compared.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
@@ -4621,7 +4637,8 @@ end
 $$;
 comment on function private.verify_code is
   'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'The guess counts for the address and, if there is a valid code, for address and identifier.';
+  'It counts for the address and, if there is a valid code, for the pair of address and '
+  'identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql security definer set search_path = ''
@@ -4637,8 +4654,9 @@ grant execute on function
 
 -- sql/03_accounts/5_writes_contact.sql
 
--- A change of phone or email needs a proof of the person, then a code sent to the new contact.
--- Auth writes the contact; the effects happen in that transaction (6_events_auth_contact.sql).
+-- To change phone or email, people first prove who they are, then enter a code sent to the new
+-- contact. Auth writes the contact; triggers apply the effects in its transaction
+-- (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
   account_id uuid, session_id uuid, kind text, value text
@@ -4962,13 +4980,13 @@ begin
 end
 $$;
 comment on function private.stored_answer is
-  'The stored answer, or null after claiming the key; private.has_claimed_key is true then.';
+  'Returns the stored answer, or claims the key (private.has_claimed_key) and returns null.';
 
 create function private.has_claimed_key() returns boolean
   language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
-  'Whether the call came with a new Idempotency-Key: then it is intended, even if it looks like a '
+  'Whether the call has a new Idempotency-Key. If so, it is intended, even if it looks like a '
   'repetition.';
 
 create function private.store_answer(key text, answer json) returns json
@@ -5154,7 +5172,8 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- Registering by email reserves the email while Auth creates the user; by phone it needs a code.
+-- Registration by email reserves the email while Auth creates the user. Registration by phone
+-- needs a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''
@@ -5263,7 +5282,7 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- No code was sent, and an attacker must not be able to stop registrations by email too.
+      -- No code was sent. If this counted, an attacker could stop registrations by email too.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -5325,7 +5344,7 @@ begin
 end
 $$;
 comment on function private.forget_registration is
-  'Deletes the IP addresses of a proven account, which then no longer counts for them.';
+  'Deletes the IP addresses of a proven account, so that it no longer counts as unproven there.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -5435,8 +5454,8 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes the last 72 hours'' changes of the other kind of contact if identifier was proven then. '
-  'The old value is restored unless another account has it; later providers are unlinked.';
+  'Undoes changes of the other contact in the last 72 hours if identifier was proven before them. '
+  'The old value is restored unless another account has it; providers linked since are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -5449,8 +5468,8 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- Its devices, which are deleted with the sessions, are locked after the rows that depend on
-    -- the proof.
+    -- The rows that depend on the proof are locked before the devices, which are deleted with the
+    -- sessions.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id
@@ -5479,7 +5498,7 @@ end
 $$;
 comment on function private.finish_reset is
   'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
-  'older listings. The last 72 hours'' changes of the other contact are undone.';
+  'older listings. Changes of the other contact in the last 72 hours are undone.';
 
 -- sql/03_accounts/5_writes_sign_in.sql
 
@@ -5499,7 +5518,7 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at a known address cannot use up the tries of its account.
+    -- Other people at an address that is known for the account cannot use up the account's tries.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
@@ -5622,8 +5641,7 @@ end
 $$;
 comment on function private.finish_sign_in is
   'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
-  'from the same address and client, this one is taken for the same person''s, and nobody is '
-  'notified.';
+  'from the same address and client, it is assumed to be the same person, and nobody is notified.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -5634,7 +5652,7 @@ declare
   caller_id uuid := private.require_account();
 begin
   perform private.require_open();
-  -- The session is locked before the account, as signing out and refreshing do.
+  -- The session is locked before the account, as in a sign-out or refresh.
   perform from auth.sessions
   where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;
   perform private.lock_caller_exclusively();
@@ -5764,13 +5782,13 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Refuses a token that was used (social_token_used, unless it may be repeated) and a new subject '
-  'without a verified email (social_token_invalid; email_taken if an account has it, or a '
-  'banned one had it).';
+  'Refuses a used token (social_token_used, unless it may be repeated). Refuses a new subject with '
+  'email_taken if its email is banned, or unverified and an account''s; with social_token_invalid '
+  'if it is unverified otherwise.';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql
-  security definer -- writes to an Auth table what the facade has verified
+  security definer -- writes to an Auth table; the facade has verified the values
   set search_path = ''
 as $$
   -- The triggers on the table do the same as when Auth links a provider.
@@ -5905,7 +5923,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_auth_user_signed_in is 'Copies the sign-in time, to sort people by.';
+comment on function private.on_auth_user_signed_in is
+  'Copies the time of the sign-in, by which people are sorted.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -5926,8 +5945,9 @@ begin
 end
 $$;
 comment on function private.bound_user_metadata is
-  'Limits the size of the user metadata, all of which Auth reads at every sign-in, and removes an '
-  'email that is not the account''s. A provider''s data that exceeds the limit is dropped.';
+  'Limits the size of the user metadata, because Auth reads all of it at every sign-in, and '
+  'removes an email that is not the account''s. A provider''s data that exceeds the limit is '
+  'dropped.';
 
 create function private.bound_user_agent() returns trigger
   language plpgsql set search_path = ''
@@ -6003,7 +6023,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to auth.users
   set search_path = ''
 as $$
-  -- The new hash is one of random bytes, because Auth would answer faster for null.
+  -- The new password is random bytes: if the hash were null, Auth would answer faster.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -6042,7 +6062,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- A sign-in may have locked the account first and added a session meanwhile.
+  -- A sign-in that locked the account first may have added another session.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -6348,9 +6368,10 @@ comment on function private.finish_contact_change is
 
 -- sql/03_accounts/6_events_auth_fence.sql
 
--- The facade must announce changes at Auth: of passwords, so that every guess at the current one is
--- counted, and of email and phone, so that a stolen token is not enough to take over the account.
--- SQL may change all three unannounced; the owner is notified of a new password (docs/auth.md).
+-- Auth may change a password, email or phone only after the facade has announced it, so that every
+-- guess at the current password is counted, and a stolen token is not enough to take over the
+-- account. SQL may change all three unannounced; the owner is notified of a new password
+-- (docs/auth.md).
 
 create function private.announce_password(
   account_id uuid, session_id uuid default null, identifier text default null
@@ -6372,8 +6393,8 @@ create function private.refuse_password(account_id uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Auth rolls its transaction back, but not the line in the log of Postgres and the sequence that
-  -- report_refused_password reads. Of several refusals before its run, only the last is reported.
+  -- Auth rolls its transaction back, but Postgres's log keeps this line, and the sequence keeps the
+  -- account for report_refused_password. Of several refusals before that runs, it reports the last.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -6385,7 +6406,7 @@ $$;
 comment on function private.refuse_password is
   'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
 
--- This is plpgsql, because inlined into a query the cast might be tried before the condition.
+-- This is plpgsql, because a query that inlines it might evaluate the cast before the condition.
 create function private.hash_key(hash text) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -6470,7 +6491,7 @@ as $$
 declare
   taken private.announced_passwords;
 begin
-  -- By now Auth has ended all sessions but the caller's, or all sessions after a reset.
+  -- Auth has already ended all sessions but the caller's or, after a reset, all sessions.
   delete from private.announced_passwords
   where announced_passwords.id = (
     select announced.id from private.announced_passwords as announced
@@ -6490,8 +6511,8 @@ begin
 end
 $$;
 comment on function private.take_announced_password is
-  'Deletes and returns the announced password change that Auth has just carried out, recognised by '
-  'which sessions Auth has kept; null if there is none. Called at the commit.';
+  'Deletes and returns the announcement of the password change that Auth has just made, or null. '
+  'The sessions that Auth has kept tell which announcement it was. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql security definer set search_path = ''
@@ -6595,8 +6616,8 @@ begin
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers. A token '
-  'that cancelled a requested deletion says so (deletion_cancelled).';
+  'Auth calls this before every token; it allows passwords, refreshes and announced providers. If '
+  'this cancels a requested deletion, the token has the claim deletion_cancelled.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''
@@ -6683,7 +6704,7 @@ grant execute on function private.custom_access_token, private.refuse_sending
 
 -- sql/03_accounts/6_events_auth_pages.sql
 
--- These triggers act on what an admin does under Authentication in Studio or by Auth's admin API.
+-- These triggers handle changes by an admin under Authentication in Studio or by Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql set search_path = ''
@@ -6806,7 +6827,7 @@ create function private.end_surplus_sessions() returns bigint
   language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
-  -- session. At most one session more than the limit is counted.
+  -- session. Counting stops at one session above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -6948,7 +6969,7 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. SMS are counted only for SMS_PER_DAY.';
+  'Job: gives one worker messages to send. The only limit for these SMS is SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql security definer set search_path = ''
@@ -7001,7 +7022,7 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with it, the year begins again.
+    -- If an earlier account was banned with the same contact, the year begins again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash
@@ -7010,7 +7031,7 @@ begin
 end
 $$;
 comment on function private.hash_banned_contacts is
-  'Replaces phones and emails of banned accounts by the hashes that the functions made of them.';
+  'Replaces phones and emails of banned accounts with hashes, which the edge functions made.';
 
 create function private.purge_banned_contacts() returns bigint
   language sql security definer set search_path = ''
@@ -7173,7 +7194,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- This index finds words too rare to be found quickly by scanning one of those above.
+-- This index finds rare words, for which scanning one of the indexes above would take too long.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
@@ -7266,8 +7287,8 @@ begin
 end
 $$;
 comment on function private.office_phone is
-  'A phone number as typed for a page, with the country code: eight digits, or seven that begin '
-  'with 18; any other text is unchanged. identifiers.ts does the same.';
+  'Adds the country code to a phone number of eight digits, to one of seven that begins with 18, '
+  'and to an old landline number. Other text only loses separators. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
@@ -7458,7 +7479,7 @@ begin
 end
 $$;
 comment on function private.changes_to_verify is
-  'What an admin has to see before the page (before) becomes organisation; null if nothing.';
+  'The changes from before to organisation that an admin has to approve; null if there are none.';
 
 -- sql/04_organisations/2_rules_states.sql
 
@@ -7535,14 +7556,14 @@ begin
     where identities.id = organisation.identity_id
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
-      -- A decision about the identity shortens this.
+      -- A decision about the identity shortens kept_until.
       and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. If a later date was sent with its paper in time and awaits a '
-  'decision, the licence counts as valid for 7 more days.';
+  'Whether the licence has expired. If a later date with its document awaits a decision, the '
+  'licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
   language plpgsql stable set search_path = ''
@@ -7558,7 +7579,8 @@ begin
 end
 $$;
 comment on function private.status_after is
-  'Returns what the identity becomes if this status is set. The end of a suspension verifies nobody.';
+  'The status that an identity gets if this one is set: after a suspension, a company or office '
+  'that is not verified waits for verification.';
 
 create function private.keep_unverified() returns trigger
   language plpgsql
@@ -7645,7 +7667,7 @@ begin
       ),
       holds_licence = private.holds_licence(new.status),
       -- An active identity was verified by an admin; a pending or rejected one is not verified. An
-      -- owner who takes back a closing verifies nothing.
+      -- owner who cancels a closing does not verify the page.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
@@ -7843,7 +7865,7 @@ create function private.organisations_after(
   set search_path = ''
 as $$
 declare
-  -- All parts of the query are constant SQL; what callers send is passed as values.
+  -- All parts of the query are constant SQL; values from callers are passed as parameters.
   sort_key text := case sort
     when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
@@ -8087,7 +8109,7 @@ begin
   end if;
   organisation := private.with_pictures(organisation, fields);
   -- Dependents are locked before the page. The page is written before the state, because the check
-  -- of the state reads it.
+  -- of the state reads the page.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -8115,9 +8137,9 @@ begin
 end
 $$;
 comment on function private.update_identity is
-  'Changes a company or office. Changed names, a changed licence number and a later licence date '
-  'of a verified one wait beside the page (pending_changes) until an admin decides; sending the '
-  'old ones again withdraws them. An earlier licence date applies at once.';
+  'Changes a company or office. If it is verified, new names, a new licence number and a later '
+  'licence date wait in pending_changes until an admin decides; sending the old values again '
+  'withdraws them. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -8379,8 +8401,8 @@ comment on table public.subscriptions is 'Plans of identities. Never purged: fin
 comment on column public.subscriptions.status is
   'next: paid, and begins when the active one ends; replaced: another began before its end.';
 comment on column public.subscriptions.terms is
-  'Price, days and quotas of the plan when it was bought (private.plan_terms), which later changes of '
-  'the plan leave as they are.';
+  'Price, days and quotas of the plan when it was bought (private.plan_terms). Later changes of '
+  'the plan do not affect them.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
 comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
@@ -8406,7 +8428,8 @@ begin
   return new;
 end
 $$;
-comment on function private.keep_plan_terms is 'Keeps the terms of a plan that is given by hand.';
+comment on function private.keep_plan_terms is
+  'Stores the plan''s terms in a subscription that is added by hand.';
 
 create trigger subscriptions_keep_their_terms
   before insert on public.subscriptions
@@ -8510,7 +8533,7 @@ create table public.invoice_lines (
 comment on table public.invoice_lines is
   'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
 comment on column public.invoice_lines.terms is
-  'What the plan costs and includes (private.plan_terms), whenever the invoice is paid.';
+  'The plan''s price and quotas (private.plan_terms), which apply whenever the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -8627,7 +8650,7 @@ comment on column public.payments.provider_payment_id is
 comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
 comment on column public.payments.looked_up_at is
-  'When a job or somebody who asked for the status last claimed it, to look it up.';
+  'When a job, or a person who asked for the status, last claimed the payment to look it up.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -8656,12 +8679,12 @@ create table public.payment_events (
 comment on table public.payment_events is
   'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
 comment on column public.payment_events.event_key is
-  'For an event, its kind, reference and the hash of its signed part (or the hash of all that); '
-  'for our look-ups, what was looked up and the status.';
+  'For an event, its kind, reference and the hash of its signed part, or one hash of all three; '
+  'for our look-ups, the subject and the status.';
 comment on column public.payment_events.status is
   'The status in the provider''s answer to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event or, if it has none, the one in the provider''s answer.';
+  'The amount in the event or, if it has none, in the provider''s answer.';
 comment on column public.payment_events.payload_sha256 is
   'The hash of the body, which is not stored because it names people.';
 comment on column public.payment_events.outcome is
@@ -8741,7 +8764,7 @@ comment on column public.refunds.admin_id is
 comment on column public.refunds.requested_here is
   'Whether the refund was requested here, by an admin or for a deleted account.';
 comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a repeated try.';
+comment on column public.refunds.declined_at is 'When the provider first refused a retry.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -8833,10 +8856,10 @@ comment on column public.wallet_payouts.id is 'Also the id of the refund, if the
 comment on column public.wallet_payouts.state is
   'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
 comment on column public.wallet_payouts.identity_id is
-  'The identity to whose wallet a lifted ban returns it; null for a part that the provider paid '
-  'back.';
+  'The identity whose wallet gets the money back if a ban is lifted; null for a part that the '
+  'provider has refunded.';
 comment on column public.wallet_payouts.not_before is
-  'From when an admin may decide about it: for a banned account, 120 days after its newest '
+  'When an admin may first decide about it: for a banned account, 120 days after its newest '
   'payment, which may be charged back until then.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer, or the reason for the write-off.';
@@ -8855,7 +8878,7 @@ grant select on public.wallet_payouts to service_role;
 
 -- sql/05_billing/1_tables_refund_documents.sql
 
--- A receipt stays as it was, so a refund has a document of its own.
+-- A receipt never changes, so a refund has a document of its own.
 
 create table public.refund_documents (
   refund_id uuid primary key references public.refunds (id),
@@ -8933,10 +8956,11 @@ create table public.subscription_intervals (
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
 comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
-comment on column public.subscription_intervals.days is 'The plan''s interval_days at that time.';
+comment on column public.subscription_intervals.days is
+  'The plan''s interval_days when the interval was added.';
 comment on column public.subscription_intervals.value is
-  'The part of its invoice''s total (for a gift, of its plan''s price) that was carried over to '
-  'this plan at the last change; a refund takes its share of it. Null before a change.';
+  'The part of the invoice''s total (for a gift, of the plan''s price) that was carried over to '
+  'this plan at the last change of plan; a refund takes back its share. Null before a change.';
 comment on column public.subscription_intervals.seconds is
   'The length of time, in seconds, that the value was worth in this plan.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
@@ -8971,7 +8995,8 @@ create policy "identities see their own credits" on public.featured_credits
 -- sql/05_billing/1_tables_wallet.sql
 
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts balance what comes into wallets or leaves them.
+-- this even for the tables' owner. System accounts are the other side of money that enters or leaves
+-- wallets.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -8996,9 +9021,9 @@ comment on table public.wallets is
 comment on column public.wallets.part is 'held: money that is being refunded to its source.';
 comment on column public.wallets.system_account is
   'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
-  'refunds; payouts: owed to deleted accounts.';
+  'refunds; payouts: owed to deleted or banned accounts.';
 comment on column public.wallets.balance is
-  'In KWD. That of a system account stays 0; otherwise every payment would wait for that one row.';
+  'In KWD. A system account''s balance stays 0; otherwise every payment would wait for its row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -9020,8 +9045,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause; for a forfeit or payout, a row of wallet_payouts, or an id of its own where a '
-  'wallet is emptied.';
+  'The id of the cause. For a forfeit or payout, the id of a row of wallet_payouts or, if a wallet '
+  'is emptied, a new id.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -9088,7 +9113,7 @@ create trigger invoices_are_paid_by_payments
     'An invoice is paid by a payment, or from the wallet in the app, and refunded by a row of '
     'admin_acts with act refund: money and receipt go with it.');
 comment on trigger invoices_are_paid_by_payments on public.invoices is
-  'Runs before invoices_go_their_way, so that its message is the one that is shown.';
+  'Runs before invoices_go_their_way, so that its own message is shown.';
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -9146,7 +9171,7 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses changes of number, owner, purpose or total, and of state if invoice_steps lacks them.';
+  'Refuses changes of number, owner, purpose or total, and of state unless invoice_steps has them.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -9289,7 +9314,7 @@ begin
 end
 $$;
 comment on function private.guard_wallet is
-  'Refuses every change of a wallet except that of its balance by a new entry.';
+  'Refuses all changes of a wallet, except a change of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets
@@ -9324,8 +9349,8 @@ begin
 end
 $$;
 comment on function private.plan_clock is
-  'The time by which an identity''s plan and listings run: it stands still while an administrator''s '
-  'act keeps the identity from acting.';
+  'The current time for an identity''s plan and listings; stopped_at while an administrator keeps '
+  'the identity from acting.';
 
 create function private.loses_plan(identity_id uuid) returns boolean
   language plpgsql stable
@@ -9342,8 +9367,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether an administrator''s act ends the plan: a ban, or any other one that has lasted 180 '
-  'days.';
+  'Whether the identity loses its plan: its account is banned, or an administrator stopped it 180 '
+  'days ago or earlier.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -9359,7 +9384,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- active comes first: the next one counts from its end
+  order by subscriptions.status -- active comes first: the next one begins at its end
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -9378,8 +9403,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan begins at once: it is a different one that costs more per day or has more of '
-  'any quota. Any other waits for the end of the current one.';
+  'Whether a plan begins at once, because it differs from the current one and costs more per day '
+  'or has a larger quota. Any other plan waits until the current one ends.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -9394,8 +9419,8 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan now costs more per day, or gives less of anything, than with the terms at which '
-  'it was bought. Then it is not renewed automatically.';
+  'Whether a plan now costs more per day, or offers less, than when it was bought. If so, it is '
+  'not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
   language plpgsql
@@ -9423,8 +9448,8 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. The hourly limit is that of the plan, or of the rate if that is higher; '
-  'the daily limit of first publications is twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is the plan''s or the rate''s, whichever is higher; the '
+  'daily limit of first publications is twice the plan''s limit plus the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql set search_path = ''
@@ -9549,7 +9574,7 @@ begin
 end
 $$;
 comment on function private.pause_over_quota is
-  'Pauses the newest listings for which the plan has no room, and tells their owner once.';
+  'Pauses the newest listings for which the plan has no room, and notifies their owner once.';
 
 -- sql/05_billing/2_rules_refunds.sql
 
@@ -9667,7 +9692,7 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner has not decided about the money left.';
+  'Whether a refund or payment is in progress, or the owner must still decide about the balance.';
 
 -- sql/05_billing/3_records.sql
 
@@ -10177,8 +10202,8 @@ begin
 end
 $$;
 comment on function private.get_payment_status is
-  'Facade: an invoice of the acting identity as JSON text, and its newest payment to be looked up at '
-  'the provider, each payment at most once in 10 seconds. 404 invoice_not_found.';
+  'Facade: an invoice of the acting identity as JSON text, and its newest pending payment, which '
+  'the caller looks up at the provider, at most once in 10 seconds. 404 invoice_not_found.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -10355,7 +10380,8 @@ begin
 end
 $$;
 comment on function private.void_invoices is
-  'Voids the unpaid plan invoices, or only those for the current plan and what would follow it.';
+  'Voids all unpaid plan invoices or, given the current plan, those for it and for any plan that '
+  'would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
@@ -10527,8 +10553,8 @@ begin
 end
 $$;
 comment on function api.subscribe_plan is
-  'Buys a plan, with an invoice to be paid or directly from the wallet. One that neither costs '
-  'more per day nor has more of a quota begins when the current one ends. 404 plan_not_found, 409 '
+  'Buys a plan, with an invoice to be paid or directly from the wallet. A plan that neither costs '
+  'more per day nor has a larger quota begins when the current one ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -10562,8 +10588,8 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops renewal of the plan, and of a paid next one, which run to their ends; voids an unpaid next '
-  'one. 404 plan_not_found without a plan.';
+  'Stops the renewal of the plan and of a paid next plan; both run to their ends. Voids the unpaid '
+  'invoice of a renewal or next plan. 404 plan_not_found without a plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable
@@ -10692,7 +10718,7 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'Settles a charge once; if what was bought cannot be delivered, the amount goes to the wallet.';
+  'Settles a charge once; if the purchase cannot be delivered, the amount goes to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql stable
@@ -10857,7 +10883,7 @@ create function private.return_to_payments(
   not_before timestamptz default null
 ) returns void
   language plpgsql
-  security definer -- writes refunds of an account that its caller has locked
+  security definer -- writes refunds of an account that the caller has locked
   set search_path = ''
 as $$
 declare
@@ -10905,12 +10931,12 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Requests refunds of the newest payments first, each up to what is left of it; an admin decides '
-  'about the rest.';
+  'Requests refunds of payments, the newest first, each up to its unrefunded amount; an admin '
+  'decides about the rest.';
 
 create function private.chargeable_until(account_id uuid) returns timestamptz
   language sql stable
-  security definer -- reads payments of an account that its caller has locked
+  security definer -- reads payments of an account that the caller has locked
   set search_path = ''
 as $$
   select max(payments.captured_at) + interval '120 days'
@@ -10919,12 +10945,12 @@ as $$
   where invoices.account_id = chargeable_until.account_id
 $$;
 comment on function private.chargeable_until is
-  'Until when the newest payment of an account may still be charged back: 120 days.';
+  'When the newest payment of an account can no longer be charged back: after 120 days.';
 
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
   language plpgsql
-  security definer -- moves money of an account or identity that its caller ends
+  security definer -- moves money of an account or identity that the caller is ending
   set search_path = ''
 as $$
 declare
@@ -10959,8 +10985,8 @@ begin
 end
 $$;
 comment on function private.settle_wallets is
-  'Empties the wallets of an account, or of one identity. The owner chose to give up the money or to '
-  'be paid.';
+  'Empties the wallets of an account, or of one identity. money is the owner''s choice: refund or '
+  'give_up.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql security definer set search_path = ''
@@ -10981,7 +11007,7 @@ create trigger accounts_leave_no_money
 
 create function private.empty_banned_wallets(account public.accounts) returns void
   language plpgsql
-  security definer -- moves money of an account that its caller has locked
+  security definer -- moves money of an account that the caller has locked
   set search_path = ''
 as $$
 declare
@@ -11003,12 +11029,12 @@ begin
 end
 $$;
 comment on function private.empty_banned_wallets is
-  'Returns the money of a banned account to its payments; the rest waits for 120 days after the '
-  'newest of them, and then for an admin.';
+  'Requests refunds of a banned account''s money. An admin decides about the rest, at the earliest '
+  '120 days after the newest payment.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
-  security definer -- writes a row that its caller has locked
+  security definer -- writes a row that the caller has locked
   set search_path = ''
 as $$
   update public.wallet_payouts
@@ -11102,7 +11128,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Once an account is no longer banned, returns to its wallets what has not been paid out.';
+  'Returns the open payouts of an account that is no longer banned to its wallets.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql
@@ -11115,7 +11141,7 @@ begin
 end
 $$;
 comment on function private.on_lifted_ban is
-  'Returns to the wallets what was to be paid out because of a ban.';
+  'Returns the open payouts to the wallets when a ban is lifted.';
 
 create trigger accounts_get_their_money_back
   after update of status on public.accounts
@@ -11326,7 +11352,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. The refund may be a request whose answer was lost.
+    -- The provider returned no reference. This may be our own request, whose answer was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -11337,7 +11363,8 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Finds a refund by the provider''s id, by ours, or the oldest unanswered one of this amount.';
+  'Finds a refund by the provider''s id or ours, otherwise the oldest unanswered one of this '
+  'amount.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -11409,7 +11436,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- The payment is settled first, because its event may arrive after that of the refund.
+  -- The payment is settled first, because its event may arrive after the refund's.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -11546,8 +11573,8 @@ $$;
 comment on function private.refund_declined is
   'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
   'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
-  'requested for a day, with an alarm. If listed is true, the caller has read the provider''s list '
-  'of refunds and not found it, so it is rejected at once.';
+  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds did not '
+  'have it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -11571,8 +11598,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Rejects a refund after a day if a repeated request was refused. One that was never answered '
-  'stays requested, with an alarm.';
+  'Rejects a refund after a day if a repeated request was refused. If the provider never answered, '
+  'the refund stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund
@@ -11591,7 +11618,7 @@ as $$
 declare
   this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
 begin
-  -- One at a time, so that the numbers have no gaps and a rollback frees its number.
+  -- Documents are numbered one at a time, so that a rollback frees its number and leaves no gap.
   perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
   insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
   select refunds.id, invoices.id, this_year, 1 + coalesce((
@@ -11831,7 +11858,7 @@ as $$
   ) as intervals
 $$;
 comment on function private.intervals_left is
-  'The intervals of a subscription with their time, and what is left of it, in seconds.';
+  'The intervals of a subscription, with their length and remaining time in seconds.';
 
 create function private.carry_over(
   old public.subscriptions, subscription_id uuid, plan public.plans
@@ -11884,7 +11911,7 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'Converts what is left of each interval into time of another plan, by its remaining value.';
+  'Converts the remaining value of each interval into time of another plan.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -11932,7 +11959,7 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- Another plan was bought meanwhile; the repeated call is refused, or pays into the wallet.
+      -- Another call bought a plan first. The retry is refused, or its money goes to the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -11951,8 +11978,8 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the same plan with the same terms and begins a better plan at once. Any other, or the '
-  'same with other terms, follows the current one.';
+  'Extends the current or next plan if plan and terms are the same, and begins a better plan at '
+  'once. Any other plan, or the same one with other terms, follows the current plan.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
@@ -12016,7 +12043,7 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- Otherwise the renewal just refunded would be charged to the wallet again.
+        -- Otherwise the wallet would pay again for the renewal that was just refunded.
         renews = subscriptions.renews and exists (
           select from public.subscription_intervals as later
           where later.subscription_id = subscription.id and later.id > own.id
@@ -12029,7 +12056,7 @@ end
 $$;
 comment on function private.revoke_interval is
   'Takes back the interval of a refunded invoice. Later intervals keep their length and start '
-  'earlier; the plan ends if nothing of it is left.';
+  'earlier; the plan ends if no time is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
@@ -12115,8 +12142,8 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'Moves money between two wallets; no other function does. missing_from is a system account that '
-  'pays what the wallet lacks.';
+  'The only function that moves money between wallets. missing_from is a system account that pays '
+  'the amount that from_wallet lacks.';
 
 -- sql/05_billing/6_events_closed_identities.sql
 
@@ -12174,12 +12201,12 @@ as $$
 declare
   lost constant interval := now() - old.stopped_at;
 begin
-  -- The account is locked exclusively, so that nobody else changes the plan.
+  -- The account is locked exclusively, so no other transaction changes the plan.
   update public.subscriptions
   set starts_at = subscriptions.starts_at
         + case subscriptions.status when 'next' then lost else interval '0' end,
       ends_at = subscriptions.ends_at + lost,
-      -- An invoice that has expired meanwhile is issued anew with a reminder.
+      -- The renewal's invoice may have expired, so a new reminder issues another one.
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
@@ -12187,7 +12214,7 @@ begin
 end
 $$;
 comment on function private.return_plan_time is
-  'Lengthens the plan of an identity by the time for which an administrator''s act stopped it.';
+  'Extends an identity''s plan by the time for which an administrator stopped the identity.';
 
 create trigger identities_return_plan_time
   after update on public.identities
@@ -12217,7 +12244,7 @@ as $$
   select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
-  'Job: returns payments that were pending for 10 minutes, each at most once in 4 minutes.';
+  'Job: returns payments that have been pending for 10 minutes, each at most once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql set search_path = ''
@@ -12305,7 +12332,7 @@ begin
 end
 $$;
 comment on function private.ends_unrenewed is
-  'Whether it is time to say that a plan that was to be renewed will not be.';
+  'Whether it is time to notify the owner that the chosen renewal will not take place.';
 
 create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12357,7 +12384,7 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Notifies the owner that a plan ends or, if it was to be renewed, that it will not be.';
+  'Notifies the owner that a plan ends, or that the chosen renewal will not take place.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
@@ -12389,8 +12416,8 @@ as $$
 $$;
 comment on function private.remind_of_plans is
   'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
-  'renewal''s invoice if needed. If a renewal would be worse, it says so instead and stops the '
-  'renewal; if the plan is no longer sold, it does so 30 days before.';
+  'renewal''s invoice if needed. If the plan has become worse, it stops the renewal and notifies '
+  'the owner of that instead; if the plan is no longer sold, already 30 days before.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12447,7 +12474,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: renews plans on their last day from the wallet, if that holds enough and '
+  'Job: on a plan''s last day, renews it from the wallet if the balance is enough and '
   'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
@@ -12630,7 +12657,7 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- The check repeats that of private.kwd, because a domain refuses a value before a trigger can
+  -- The check of private.kwd is repeated here, because a domain refuses a value before a trigger can
   -- explain the refusal.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
@@ -12779,8 +12806,8 @@ comment on column public.properties.paci_no is 'The civil number of the address 
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude for others and searches, set by a trigger: the area''s for the precision area and '
-  'without a pin, on a grid of about 250 m for block.';
+  'The latitude that others and searches see, set by a trigger: without a pin or with the '
+  'precision area, the area''s; with block, rounded to about 250 m.';
 comment on column public.properties.version is 'Grows with each change of fields or state.';
 comment on column public.properties.pictures_version is
   'Grows when pictures in review change. The version that admins see is version plus this column.';
@@ -12795,7 +12822,7 @@ comment on column public.properties.pause_reason is
   'the owner paused it.';
 comment on column public.properties.was_closed is
   'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
-  'told, and are told when it is active again.';
+  'notified of that, and will be notified when it is active again.';
 comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
 comment on column public.properties.listed is 'Whether it is active and its owner may act.';
@@ -12808,7 +12835,7 @@ comment on column public.properties.owner_active is
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, not counting that since unlisted_since.';
+  'The total unlisted time since the first publication, except the time since unlisted_since.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -12834,7 +12861,7 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Prices once published, for some years; rows never change. Cleaned by private.record_price.';
+  'Published prices of the last two years; rows never change. Cleaned by private.record_price.';
 comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
 comment on column public.price_history.unlisted_for is
   'How long the listing had been unlisted in total by changed_at.';
@@ -13045,7 +13072,7 @@ comment on table private.listed_records is
   'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
   'the next value. Deleted with the listing.';
 comment on column private.listed_records.terms is
-  'From the value of rentConditions to that of additionalExpenses.';
+  'The text from the value of rentConditions to the value of additionalExpenses.';
 comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
 comment on column private.listed_records.media is
   'The pictures; chr(1) stands for the setting files_url.';
@@ -13068,10 +13095,10 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Listings that are or were suspended, as they were then, so that a repeat of them is recognised. '
+  'Copies of listings, made at their suspension, by which a repeat is recognised. '
   'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
-  'The listing; it may be gone, because its row is deleted earlier.';
+  'The listing, whose own row may already be deleted.';
 comment on column private.suspensions.listing is
   'The values by which listings are compared (private.compared_fields).';
 comment on column private.suspensions.pictures is 'The hashes of its pictures.';
@@ -13092,13 +13119,13 @@ create table public.duplicates (
 comment on table public.duplicates is
   'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
   'paired with the first only. Deleted with the listing.';
-comment on column public.duplicates.property_id is 'The one that was published later.';
+comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats; it may be gone, because its row is deleted earlier.';
+  'The listing that it repeats, whose own row may already be deleted.';
 comment on column public.duplicates.state is
   'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
-  'gone: one of an open pair was suspended or deleted; the pair may come again. dismissed and '
-  'suspended were decided and do not come again.';
+  'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '
+  'admin has decided about dismissed and suspended pairs, which are not reported again.';
 create unique index duplicates_pair_key
   on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
 create index duplicates_property_idx on public.duplicates (property_id);
@@ -13110,8 +13137,8 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings that a job compares with others, so that no writer waits; one may have several rows. '
-  'Cleaned by private.find_duplicates.';
+  'Listings that a job compares with others, so that no writer waits. A listing may have several '
+  'rows. Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 
 alter table private.suspensions enable row level security;
@@ -13289,7 +13316,7 @@ create function private.price_history_stored() returns interval
   language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long past prices are stored, apart from the one that applied at the start of that time.';
+  'How long past prices are stored. The price in force when that period began is kept too.';
 
 create function private.record_price() returns trigger
   language plpgsql security definer set search_path = ''
@@ -13317,8 +13344,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price that applied at the
-    -- start of the stored time is kept.
+    -- A history grows only here, so old prices are deleted here. The price in force when the stored
+    -- period began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -13328,7 +13355,8 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records each price once published, and deletes old ones; 429 rate_limited after too many in a day.';
+  'Records published prices and deletes old ones. 429 rate_limited after too many changes in a '
+  'day.';
 
 -- The price of drafts and archived listings is not recorded, because it is not shown.
 create trigger properties_price_is_recorded_on_insert
@@ -13402,8 +13430,8 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present one, if the present one is a fall from it; '
-  'otherwise null. So a price that rises and returns has not fallen.';
+  'The lowest price of the 30 days before the present price, or null if the present price is no '
+  'fall from it. So a price that rises and returns has not fallen.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
@@ -13422,8 +13450,8 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop for which the current price is at least 5 % below every price of the
-  -- 30 days before it. It takes one pass, because a window frame of 30 days would be aggregated
+  -- This finds the last drop such that the current price is at least 5 % below every price of the
+  -- 30 days before the drop. low_until takes one pass; a window frame of 30 days would be aggregated
   -- again for each price.
   with stood as (
     select
@@ -13465,7 +13493,7 @@ $$;
 comment on function private.update_deal is
   'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
   'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
-  'days by then. The last such drop counts.';
+  'days when it dropped. The last such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
@@ -13635,7 +13663,7 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field, all or only those with this use.';
+  'The select list of the fields from first_field to last_field; given a use, only fields with it.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -13660,7 +13688,7 @@ begin
   elsif form = 'type' then
     problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
   elsif value = 'null' then
-    -- Null clears a field; one that always has a value returns to its default.
+    -- Null clears a field, or resets it to its default if the field always has a value.
     clean := case
       when form in ('codes', 'conditions', 'expenses') then '[]'
       when form = 'boolean, true' then 'true'
@@ -13779,8 +13807,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields, of report reasons and of
--- reasons of decisions.
+-- Administrators may add codes only to the vocabularies of fields, report reasons and decision
+-- reasons.
 do $$
 begin
   execute format(
@@ -14014,7 +14042,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin, block and building are shown as with an exact one.
+    -- Without a pin, block and building are shown, as they are with an exact pin.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(
@@ -14038,7 +14066,7 @@ $$;
 -- sql/06_properties/2_rules_repeats.sql
 
 -- A listing repeats another of the same type, kind and area if size and price differ by 2 % at most,
--- they have the same picture or similar titles, and nothing says that they are different units.
+-- they have the same picture or similar titles, and no other field shows that the units differ.
 
 create function private.is_close(one numeric, other numeric) returns boolean
   language sql immutable
@@ -14117,8 +14145,8 @@ begin
 end
 $$;
 comment on function private.refuse_repeat is
-  'Refuses to publish a listing that repeats another one of its identity, whose quota the caller '
-  'has locked.';
+  'Refuses to publish a listing that repeats another one of its identity. The caller has locked '
+  'the identity''s quota.';
 
 create function private.compared_fields(property public.properties) returns jsonb
   language sql stable
@@ -14154,8 +14182,8 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats one of its account that is suspended, or was within 180 days, and '
-  'no admin has decided about the two. Stores the pair, which an approval decides.';
+  'Whether the listing repeats a listing of its account that is suspended, or was in the last 180 '
+  'days, unless an admin has decided about the pair. Stores the pair; approval dismisses it.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''
@@ -14302,8 +14330,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- For a paused listing the end of the pause adds all of this. What passes while an
-    -- administrator's act stops the owner is added at the end of that act.
+    -- For a paused listing, the end of the pause adds this time too. The time for which an
+    -- administrator stops the owner is added when the owner may act again.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',
@@ -14454,8 +14482,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'A line or text as typed, in NFC, or a name in NFKC; otherwise its problem, such as a character '
-  'that hides or reverses text. The NFKC form is checked.';
+  'Returns a line or text in NFC or a name in NFKC, and any problem, such as a character that '
+  'hides or reverses text. The NFKC form is checked.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -14497,7 +14525,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- The default precision is block, which shows the location less exactly.
+  -- The default precision is block, which does not show the exact location.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -14528,7 +14556,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without text of its own gets that of the vocabulary, which has none for "other".
+    -- A term without its own text gets the vocabulary's, but "other" has none there.
     if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -14547,7 +14575,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- "text" or "label", which only records have, is ignored, so that a record can be sent back.
+    -- Only records have "text" or "label". It is ignored, so that clients can send a record back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
@@ -14580,7 +14608,7 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- An owner who was deleted meanwhile must not get a listing that outlives the account.
+    -- An owner who has just been deleted must not get a listing that outlives the account.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
@@ -14658,9 +14686,9 @@ create function private.shown_title(property public.properties, viewer_identity_
         or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that may be seen, or that its owner has withdrawn, for those who saved it '
-  'or talked about it; null for one that an admin suspended, whose owner is not active, or that was '
-  'archived or deleted from a state in which others did not see it.';
+  'The title of a listing that is visible or that its owner has withdrawn, for people who saved it '
+  'or wrote about it. Null if an admin suspended it, if its owner may not act, or if others never '
+  'saw this title before it was archived or deleted.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -15561,8 +15589,8 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten most similar listings, at most two of an account: first those of the same area, then by '
-  'nearest price. depth: how many above and how many below the price are considered in each area.';
+  'The ten most similar listings, at most two of an account: first those in the same area, then by '
+  'nearest price. depth limits how many listings above and below the price each area contributes.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -15942,7 +15970,7 @@ begin
 end
 $$;
 comment on function private.create_property is
-  'Api: Creates a listing of the acting identity: a draft, or with publish active or '
+  'Api: Creates a listing of the acting identity: a draft or, if publish is true, active or '
   'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
   'duplicate_listing with publish, drafts_full without; 422 for an upload session '
   'that is gone, used or another identity''s.';
@@ -16170,7 +16198,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- The end of a pause adds its length. The time of a draft begins when it is published.
+  -- When a pause ends, its length is added to expires_at. A draft has no time before publication.
   if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
@@ -16214,7 +16242,7 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type and too_big past the listing''s end, '
+  'running. 404 property_not_found, 422 field_not_for_type, too_big if it ends after the listing, '
   '409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
@@ -16353,7 +16381,7 @@ create function private.hand_over_properties(
   ids uuid[], giver_id uuid, receiver public.identities
 ) returns json
   language plpgsql
-  security definer -- writes listings of two identities; its caller has locked them as the giver's
+  security definer -- writes listings of two identities; the caller has locked and checked them
   set search_path = ''
 as $$
 declare
@@ -16417,8 +16445,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Makes an active identity of the same account the owner of all these listings, or of none. '
-  'private.move_properties checks whose they are.';
+  'Moves all these listings, or none, to an active identity of the same account. '
+  'private.move_properties checks that the giver owns them.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -16518,7 +16546,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A listing that is suspended now becomes paused or a draft when its suspension is lifted.
+  -- A suspended listing becomes paused, or a draft, when its suspension is lifted.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -16565,13 +16593,13 @@ end
 $$;
 comment on function private.suspend_unproven_past is
   'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once, who can resume the listings and change the '
-  'identities.';
+  'changes of verified ones, and notifies the owner once. The owner can resume the listings and '
+  'send the identities again.';
 
 -- sql/06_properties/6_events_cards.sql
 
--- Every change of what a card shows first locks the listing and writes the card in a later
--- statement, so that the second of two concurrent writers sees both changes.
+-- Every function that changes values of a card locks the listing first and writes the card in a
+-- later statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -16602,7 +16630,7 @@ create function private.on_property_shown() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The row is read again, because an earlier trigger may have written it once more.
+  -- The row is read again, because an earlier trigger may have updated it.
   perform private.write_property_cards(array[new.id]);
   return null;
 end
@@ -16635,7 +16663,7 @@ as $$
 declare
   name_text constant text := private.owner_name_text(new.id);
 begin
-  -- Publishing locks the account too, so no card can get the old name meanwhile.
+  -- Publishing locks the account too, so no new card can get the old name.
   perform private.lock_account_exclusively(new.account_id);
   perform from public.properties where properties.owner_identity_id = new.id
   order by properties.id for no key update;
@@ -16676,7 +16704,7 @@ declare
   );
   owner record;
 begin
-  -- Publishing locks the account too, so no listing can get the old numbers meanwhile.
+  -- Publishing locks the account too, so no new listing can get the old numbers.
   perform private.lock_account_exclusively(account_id);
   perform from public.properties where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
@@ -16841,7 +16869,7 @@ create function private.return_listing_time() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The end of a pause, or of a suspension of the listing, adds the time since that began.
+  -- If a listing is paused or suspended, only the time until then is added; its end adds the rest.
   update public.properties
   set expires_at = properties.expires_at
         + (coalesce(properties.paused_at, properties.suspended_at, now()) - old.stopped_at),
@@ -16853,7 +16881,7 @@ begin
 end
 $$;
 comment on function private.return_listing_time is
-  'Lengthens the listings of an identity by the time for which an administrator''s act stopped it.';
+  'Extends an identity''s listings by the time for which an administrator stopped the identity.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -16873,7 +16901,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Copies to the listings whether their owner is verified.';
+  'Copies the owner''s verification to the listings.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
@@ -16984,8 +17012,8 @@ begin
 end
 $$;
 comment on function private.bring_back_listings is
-  'Resumes listings that the end of a plan has paused within 90 days, the oldest first, as far as '
-  'there is room and their owner could resume them, and tells the owner once.';
+  'Resumes listings that the end of a plan has paused in the last 90 days, the oldest first, if '
+  'the quota has room and the owner could resume them. Notifies the owner once.';
 
 create function private.on_plan_interval() returns trigger
   language plpgsql
@@ -17057,7 +17085,7 @@ create function private.on_listed_property() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The row is read again, because an earlier trigger may have written it once more.
+  -- The row is read again, because an earlier trigger may have updated it.
   perform private.write_listed_records(array[new.id]);
   return null;
 end
@@ -17067,8 +17095,8 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- The trigger names no columns, because the record contains nearly all of them, also the auction
--- window, which another trigger copies into this row.
+-- The trigger names no columns, because the record contains nearly all of them, including the
+-- auction window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
   for each row when (old.listed or new.listed) execute function private.on_listed_property();
@@ -17088,7 +17116,7 @@ begin
     from public.identities where identities.id = new.owner_identity_id
     on conflict (property_id) do update
     set listing = excluded.listing, pictures = excluded.pictures, ended_at = null;
-    -- Copies of it that are listed already go to review too.
+    -- Listed copies of it go to review too.
     insert into private.duplicate_checks (property_id)
     select copies.id
     from public.identities as owner
@@ -17142,8 +17170,8 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'An approval, even if the quota then pauses the listing, decides the pairs for which it was in '
-  'review. If one of an open pair is suspended or deleted, nothing is left to decide.';
+  'Approving a listing dismisses the pairs for which it was in review, even if the quota then '
+  'pauses it. If a listing of an open pair is suspended or deleted, nothing is left to decide.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
@@ -17202,7 +17230,7 @@ $$;
 create function private.expire_listings() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks their organisations (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks owners' organisations (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -17271,7 +17299,7 @@ as $$
   ))
 $$;
 comment on function private.move_area_points is
-  'Job: listings whose location is shown as their area follow when the point of the area changes.';
+  'Job: moves listings that are shown at their area''s point when that point has changed.';
 
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -17359,7 +17387,7 @@ declare
   property public.properties;
   pictures text[];
 begin
-  -- The row is deleted first, so that a change from now on gets a row of its own.
+  -- The row is deleted first, so that a later change adds a new row.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -17372,8 +17400,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds those with a price close to this one. A copy is paired with the
-    -- original only, because a hundred copies would make five thousand pairs.
+    -- properties_similar_idx finds listings with a similar price. A copy is paired with the original
+    -- only, because a hundred copies would make five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -17406,7 +17434,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Listings that are not shown are queued again once they are.
+  -- Listings that are not listed are queued again when they are listed.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -17418,8 +17446,8 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. One that repeats a suspended one '
-  'of its account goes to review; a pair with the same picture is queued for admins.';
+  'Job: compares listings that are newly shown or were changed. If one repeats a suspended listing '
+  'of its account, it goes to review; a pair with the same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''
@@ -17485,9 +17513,10 @@ comment on column public.favorites.identity_id is
   'The identity that saved it; clients cannot set it.';
 
 comment on column public.favorites.counted is
-  'Whether the saver may act, so that property_counters.favorites includes it; a copied value.';
+  'A copy of whether the saver may act. If true, property_counters.favorites includes the row.';
 
--- The first is for list_favorites, the second for deleting a listing and for notifying its savers.
+-- The first index serves list_favorites; the second serves deletions of listings and notifications
+-- of their savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -17626,7 +17655,7 @@ comment on function private.list_favorite_ids is
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql stable
-  security definer -- reads what a card says of somebody else's listing
+  security definer -- reads the values of a card from somebody else's listing
   set search_path = ''
 as $$
 begin
@@ -17708,9 +17737,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first, as cards, or as records if fields is full. One that cannot '
-  'be shown now is marked as unavailable, with its title if the owner closed or hid it. Withdrawn '
-  'ones are left out.';
+  'Api: Saved properties, newest first, as cards, or as records if fields is full. A property that '
+  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it. '
+  'Withdrawn ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql stable set search_path = ''
@@ -17822,7 +17851,7 @@ create trigger identities_forget_their_favorites
 
 create function private.count_savings_of(identity_id uuid) returns void
   language sql
-  security definer -- updates favorites and counters, whatever role changes the saver
+  security definer -- updates favorites and counters, whichever role changes the saver
   set search_path = ''
 as $$
   with changed as (
@@ -17970,7 +17999,7 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The time, read under the shared lock, so that no snapshot misses a change recorded with it.';
+  'The clock, read under the shared lock, so that no snapshot misses a change that has this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -18002,8 +18031,8 @@ end
 $$;
 comment on function private.take_feed_place is
   'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
-  'time, or the interval in private.rates after the account''s latest place if that is later, but '
-  'at most 24 hours ahead.';
+  'time, or, if later, the account''s latest place plus the interval in private.rates, but at most '
+  '24 hours from now.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql set search_path = ''
@@ -18211,7 +18240,8 @@ begin
 end
 $$;
 comment on function private.feed_properties is
-  'The listings that the caller may see, without those of identities that the caller has blocked.';
+  'The listings that the caller may see, except listings of identities that the caller has '
+  'blocked.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -18417,21 +18447,21 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'What phrases mean in a query. Rows with the same phrase and field mean any of their values. '
+  'The meanings of phrases in a query. Rows with the same phrase and field are alternatives. '
   'Never purged: admins maintain them.';
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
-  'What the phrase means. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: what the number '
-  'beside it counts (other: years and the like, for which there is no filter). times: the number '
-  'before it is multiplied by value. count: value is the number that it spells out. rooms, '
-  'bathrooms: how many; floor: which one; ordinal: the same, beside a word for floor. bound: how '
-  'the number after it is meant. measure: what the amount after it measures (m2: the listing; '
-  'length: a street or front; other: an income or deposit). negation: what follows is not meant '
-  '(verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما عندكم). '
-  'join: an "or" between kinds. plain: searched as words, although parts of it have a meaning '
-  '(maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  'The meaning of the phrase. type, strategy, kind, area, governorate, landmark, furnished, '
+  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: the unit of the '
+  'number beside it (other: years and the like, for which there is no filter). times: multiplies '
+  'the number before it by value. count: spells out the number in value. rooms, bathrooms: value '
+  'is their number; floor: value is the floor; ordinal: the same, beside a word for floor. bound: '
+  'a minimum, a maximum or the like comes next. measure: the amount after it measures the listing '
+  '(m2), a street or front (length), an income or deposit (other). negation: excludes the next '
+  'item (verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما '
+  'عندكم). join: an "or" between kinds. plain: searched as words, although parts of it have a '
+  'meaning (maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
 comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
 
@@ -18454,8 +18484,8 @@ create type private.reading as (
 comment on type private.reading is
   'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
   'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
-  'same as typed. ignored: what was left out. strategy: the one that the query asks for, if '
-  'another is chosen. sort: the order that it asks for, if none is given.';
+  'same words as typed. ignored: parts that were left out. strategy: the strategy that the query '
+  'names, if the client chose another. sort: the order that it names, if the client chose none.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -18560,7 +18590,7 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression is tried only where its sign occurs: Postgres keeps few of them compiled.
+  -- Each regular expression runs only if its sign occurs: Postgres caches few compiled ones.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -18591,9 +18621,9 @@ begin
 end
 $$;
 comment on function private.reading_signs is
-  'Writes signs, which searches would drop, as letters: ƍ for a decimal point, ƌ for a fraction, ƣ '
-  'for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & or + between '
-  'words. Digits lose the signs that group them.';
+  'Replaces signs, which searches would drop, with letters: ƍ for a decimal point, ƌ for a '
+  'fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & '
+  'or + between words. Removes the signs that group digits.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -18636,7 +18666,7 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, like ق5 and من300; ب300الف and شقة3غرف in three.
+  -- 400م is split in two if م is a unit, as are ق5 and من300; ب300الف and شقة3غرف are split in three.
   for n in reverse cardinality(plain) .. 1 loop
     if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
       plain := plain[:n - 1] || plain[n + 1:];
@@ -18674,10 +18704,10 @@ create type private.reading_item as (
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field is that of private.reading_words, null '
-  'without a meaning, number, or mark for a sign between words. A prefix of a number, such as و, is an '
-  'item of its own. private.reading_numbers replaces numbers with what they measure, from low to high, '
-  'or with unclear (not to be read). choices of a floor: the kind that its word can mean.';
+  'Consecutive words of a query with one meaning. field: as in private.reading_words, number, mark '
+  '(a sign between words), or null if they have no meaning. A prefix of a number, such as و, is a '
+  'separate item. private.reading_numbers gives a number the field that it measures, with low and '
+  'high, or unclear, which is ignored. choices of a floor: the kind, if its word can mean one.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable
@@ -18758,8 +18788,8 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Splits the words into items. Prefers the phrase with the most words, then any phrase to a '
-  'stopword, then one without a removed prefix, then the first, then a name.';
+  'Splits the words into items. Where phrases overlap, prefers more words, then a meaning other '
+  'than stopword, then a phrase without a removed prefix, then an earlier one, then a name.';
 
 -- sql/08_reading/2_rules_negations.sql
 
@@ -18771,7 +18801,7 @@ declare
   named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
-  negation private.reading_item; -- whose object comes next
+  negation private.reading_item; -- a negation that still needs its object
   field text;
   last_field text;
   is_negated boolean := false; -- whether the last item was an object
@@ -18834,22 +18864,22 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Joins negations with what they negate: the next item after stopwords, and what "and" or "or" '
-  'joins to it. A kind, area or governorate becomes not kind, not area or not governorate, '
-  'furnished gets the other codes, and anything else becomes unclear.';
+  'Joins a negation with the item that it negates, which is the next one that is no stopword, and '
+  'negates the items that "and" or "or" adds to it. A kind, area or governorate becomes not kind, '
+  'not area or not governorate, furnished gets the other codes, all else becomes unclear.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
--- docs/contract/amounts.md has the grammar of amounts. Here it is a regular expression over the
--- letters of a query's items.
+-- docs/contract/amounts.md has the grammar of amounts. Here each item of a query becomes one letter
+-- (reading_letter), and the grammar is a regular expression over these letters.
 
 create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or the ends of a range. unit: what it counts, as in private.reading_words, '
-  'or million for the m of 1.5m. step: its first multiplier. form: decimal, dotted (350.000), '
-  'unclear (not to be read) or null. last: the index of its last item.';
+  'A number in a query, or the ends of a range. unit: as in private.reading_words, or million for '
+  'the m of 1.5m. step: its largest multiplier. form: decimal, dotted (350.000), unclear (ignored) '
+  'or null. last: the index of its last item.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable
@@ -18881,10 +18911,10 @@ create function private.reading_letter(item private.reading_item) returns text
     when item.field is null then 'w'
     else '.' end;
 comment on function private.reading_letter is
-  'What an item is in an amount. Figures: i below 10, d below 1,000, D above. Words: u below 10, '
-  'e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as 1/2), '
-  'K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: like a number. q, '
-  's, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a negation, V that of a verb.';
+  'The letter of an item in an amount. Figures: i below 10, d below 1,000, D above. Words: u below '
+  '10, e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as '
+  '1/2), K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: perhaps a '
+  'number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain negation, V: any other.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql immutable set search_path = ''
@@ -18936,7 +18966,7 @@ end
 $$;
 comment on function private.reading_letters is
   'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
-  'those of all items; W and 0 are a number in words or figures with what it counts.';
+  'one for each item. Before a word that it counts, a number is W if spelled out, 0 in figures.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -18946,15 +18976,15 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, with a fraction of one, thousands, or hundreds (which mean thousands).
+    -- Millions, perhaps with a fraction of a million, thousands, or hundreds (of thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, with a fraction of one or a smaller number. الف ومية متر is a size.
+    -- Thousands, perhaps with a fraction of a thousand or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- This could be one amount; if it is longer than what was read, nothing is read.
+  -- All that could belong to the amount. If this is longer than valid, the amount is unclear.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
@@ -19027,8 +19057,8 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index with its unit, or null. is_alone: an "and" after it may join '
-  'another amount.';
+  'The amount that begins at index, with its unit, or null. is_alone: an "and" after it may begin '
+  'another amount, as in "between 300 and 400".';
 
 -- sql/08_reading/2_rules_ranges.sql
 
@@ -19070,8 +19100,8 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier gets the one that leaves the second '
-  'above the first, at most thirtyfold; if there is none, the range is unclear.';
+  'The range between two amounts. An end without a multiplier is multiplied by 1, 1,000 or a '
+  'million, so that the second exceeds the first at most thirtyfold; else the range is unclear.';
 
 create function private.reading_range(
   items private.reading_item[], letters text, index integer,
@@ -19080,7 +19110,8 @@ create function private.reading_range(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  before constant text := replace(left(letters, index - 1), '^!', 'ww'); -- without a deposit
+  -- In "without a deposit, 300 dinars" neither the negation nor the deposit concerns the amount.
+  before constant text := replace(left(letters, index - 1), '^!', 'ww');
   -- A word may stand between a measure and its amount, as in "sea front 20 metres".
   context constant text := coalesce(
     substring(before from '[!|][wn]?S?$'), right(before, 1));
@@ -19193,8 +19224,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number is the amount that was said, the smaller '
-  'of two; last: the index of its last item.';
+  'The range that begins at index, or null. range.number: the amount that the query names, the '
+  'smaller of two. last: the index of the range''s last item.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -19268,8 +19299,8 @@ $$;
 
 -- sql/08_reading/4_reads.sql
 
--- The phrases of private.reading_words are found in the query, the longest first, and numbers are
--- joined with their units and bounds. What they mean becomes filters.
+-- A query is searched for phrases of private.reading_words, the longest first, and its numbers are
+-- joined with their units and bounds. The meanings become filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -19297,8 +19328,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined; of any other value the '
-  'first is used and the second ignored.';
+  'Adds a filter. If the query names it twice, lists of codes are joined; for other filters the '
+  'second value is ignored.';
 
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
@@ -19345,7 +19376,7 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
     when price_scale.type = 'RENT' then 1
     when item.field = 'decimal' then null
-    -- People leave out the zeros of a price of a sale, or write its thousands as 350.000.
+    -- For a sale, people write 350 or 350.000 and mean 350,000.
     when item.field = 'dotted' or item.number < 1000 then 1000
     when item.number >= 10000 then 1 -- 1,200 can be thousands too
   end;
@@ -19390,7 +19421,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'Adds the type if all its items name the same one, and the prices, whose amounts depend on it.';
+  'Adds the type if its items agree, and the prices, whose amounts depend on the type.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -19402,7 +19433,7 @@ declare
   cut integer;
   parts text[];
 begin
-  -- Both words may be one phrase of the list.
+  -- The two words may together be one listed phrase.
   select min(strpos(listed.phrase, ' ')) - 1 into cut
   from private.reading_words as listed
   where listed.field = any (fields) and listed.phrase = any (array(
@@ -19422,7 +19453,7 @@ begin
         and listed.phrase in (substr(word, cut + 1), regexp_replace(substr(word, cut + 1), '^ب?ال|^ب', ''))
     ) then
       return array[left(word, cut), substr(word, cut + 1)];
-    elsif deep then -- the rest is itself parted only once
+    elsif deep then -- the rest is split only once more
       parts := private.parted(substr(word, cut + 1), false);
       if parts is not null then
         return left(word, cut) || parts;
@@ -19433,7 +19464,7 @@ begin
 end
 $$;
 comment on function private.parted is
-  'The two or three listed words that are written as one here, or null.';
+  'The two or three listed words that were typed as one word, or null.';
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading
@@ -19584,7 +19615,7 @@ comment on function private.read_query is
 -- sql/08_search/1_tables.sql
 
 -- A narrow copy of properties, whose rows are wide and change all day. At 100,000 listings a scan
--- in order of price costs a fifth of one on properties, and the whole copy stays in memory.
+-- in price order costs a fifth of the same scan on properties, and the whole copy stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -19624,13 +19655,13 @@ with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_fact
 comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
 comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
 comment on column private.search_documents.lat is
-  'The latitude that is shown, because searches by the true one would reveal it.';
+  'The latitude shown to clients, because searches by the true latitude would reveal it.';
 comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
   'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) or '
-  'furnished:full (the field or, where it is open, the text says so).';
+  'furnished:full (from the field or, if that is empty, from the text).';
 
 -- Each sort order has indexes. Those for the newest first include the columns of simple filters,
 -- because skipping an index entry costs a quarter of a visit to the table.
@@ -19648,7 +19679,7 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price is sorted last in both directions, and so is one of 0, null in this table.
+-- An undisclosed price, or one of 0 (null in this table), is sorted last in both directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -19690,7 +19721,7 @@ comment on function private.search_cell is
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
   include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
--- Facets of many listings are counted among those of one id in 16.
+-- Facets of many listings are counted over a sample, the one in 16 with the lowest ids.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
     floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
@@ -19722,14 +19753,16 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'Words of listings that a misspelt word can mean. Cleaned by private.count_search_words.';
+  'Words of listings that can correct misspelt words. Cleaned by private.count_search_words.';
 comment on column private.search_vocabulary.word is
   'A word without digits, because 104233 is not a misspelt 104234.';
-comment on column private.search_vocabulary.listings is 'How many listings had it when counted.';
+comment on column private.search_vocabulary.listings is
+  'The listings with the word, as last counted.';
 comment on column private.search_vocabulary.writers is
-  'Marks (private.word_writer) of the first five or more accounts with a phone that used it.';
+  'Marks (private.word_writer) of the first five or more accounts with a phone that used the word.';
 comment on column private.search_vocabulary.is_shared is
-  'Five accounts with a phone used it. Only such words are guessed, so nobody can plant one alone.';
+  'Five accounts with a phone used it. Only such words correct others, so no account can plant '
+  'one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -19775,11 +19808,11 @@ create table private.suggestions (
   counted_at timestamptz not null default now()
 );
 comment on table private.suggestions is
-  'Places, kinds, and each type × kind × place of which something is listed, with the number of '
-  'listings. Cleaned by private.count_suggestions, which makes it anew.';
+  'Places, kinds, and each combination of type, kind and place that has listings, with their '
+  'number. Cleaned by private.count_suggestions, which rebuilds it.';
 comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
 comment on column private.suggestions.found_by is
-  'The terms; of three only kind and place, because most have the type in common.';
+  'The terms; if there are three, only kind and place, because most rows share the type.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -19799,7 +19832,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- The typed text is the beginning of a word, or has one letter wrong.
+-- These find words that begin with the typed text, or whose beginning differs by one letter.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);
@@ -19818,7 +19851,7 @@ create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- The text is also read without a joined "and" or "with".
+  -- The text is read a second time without joined prefixes ("and", "with", "the").
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -19884,9 +19917,9 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'What a text says about fields that a listing can leave open, such as furnished:none or '
-  'block:5. The longest of overlapping phrases counts, and none after a negation. Words that are '
-  'added later do not count until it is called again.';
+  'The terms in a text for fields that a listing can leave empty, such as furnished:none or '
+  'block:5. The longest of overlapping phrases counts, and none after a negation. Later changes of '
+  'private.reading_words have no effect until it is called again.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -19913,8 +19946,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- The terms of the fields that filters find by a term. Rooms have a term for each number up to
-  -- their own.
+  -- Terms for the fields that filters look up by term. A number of rooms has a term for itself and
+  -- for each smaller number.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule
@@ -19979,8 +20012,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: what q '
-  'asks for that a listing may also say in its text (private.said_terms).';
+  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: terms '
+  'of q that a listing may also state in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -20002,9 +20035,9 @@ create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
   'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
-  'column. said: its term, if a listing whose field is open can say it in its text '
-  '(private.said_terms). let_go: the step of private.similar_listings at which it is let go or '
-  'widened if it was read from q; null: never. Never purged: one row per filter.';
+  'column. said: its term, if a listing with an empty field can state it in its text '
+  '(private.said_terms). let_go: the step of private.similar_listings that drops or widens the '
+  'filter if it was read from q; null: never. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -20015,22 +20048,22 @@ grant select on private.kind_groups to acting;
 create policy "functions for clients read all" on private.kind_groups
   for select to acting using (true);
 comment on table private.kind_groups is
-  'Kinds of one name are alike: where a kind is not found, the others are shown as similar. Never '
-  'purged: one row per kind.';
+  'Groups of similar kinds: if too few listings of a kind are found, the other kinds with its name '
+  'are shown as similar. Never purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The number just before it. One far below 1 would leave the range of double precision.
+    -- The next smaller number. A maximum far below 1 would underflow double precision.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
   end;
 comment on function private.inside_maximum is
   'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
-  'of two boxes is in one of them, except at the edge of Kuwait or if the box has no size.';
+  'between two boxes is in only one, except at the edge of Kuwait or if the box has no size.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -20237,7 +20270,7 @@ create function private.strategy_terms(strategy text) returns tsquery
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -20268,9 +20301,8 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings, never stricter than private.search_conditions; for excluded '
-  'codes, those that remain. are_said: a listing that leaves the field open may say it in its '
-  'text.';
+  'Terms that preselect listings and keep all that meet private.search_conditions. Excluded codes '
+  'are replaced by the remaining codes. are_said: only terms that a listing may state in its text.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -20390,7 +20422,7 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat of what Kuwait, bbox and near have in common; inverted if empty.';
+  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and near; inverted if empty.';
 
 create function private.search_cells(rectangle double precision[], near double precision[])
   returns integer[]
@@ -20430,13 +20462,13 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 words that a misspelt word can mean.';
+comment on function private.guessable_words is 'At most 200 words that can correct misspelt words.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 comment on function private.word_writer is
-  'A small hash of the account, not unique; null without a phone, as such accounts cost nothing.';
+  'A small hash of the account, not unique; null without a phone, as such accounts are free.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql immutable set search_path = ''
@@ -20454,7 +20486,7 @@ create function private.similar_words(word text) returns text[]
   security definer -- under row-level security no index can compare words
   set search_path = ''
   set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
-  -- Without these settings all names would be compared one by one, because they are few.
+  -- Without these settings the planner compares all names one by one, because they are few.
   set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
 as $$
 declare
@@ -20483,20 +20515,20 @@ begin
       union all
       select other.word, other.listings from private.search_vocabulary as other
       where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
-      limit 2000 -- ten times the most that are found at a million listings
+      limit 2000 -- ten times the largest number found at a million listings
     ) as found
     where found.word <> all (names)
     order by extensions.similarity(found.word, similar_words.word) desc, found.listings desc, found.word
     limit 10
   );
-  -- A set clause would restore the setting too, but only a superuser may create a function with it.
+  -- A set clause would restore the setting too, but only a superuser may create such a function.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'Up to three names and ten words of listings with a trigram similarity of at least 0.4, of a short '
-  'word 0.3; each by similarity, then by number of listings.';
+  'Up to three names and ten words of listings with a trigram similarity of at least 0.4 (0.3 for '
+  'a short word), each sorted by similarity, then by number of listings.';
 
 -- This function is inlined, because a body of begin atomic needs no search_path.
 create function private.lexemes_of(word text) returns setof text
@@ -20536,7 +20568,7 @@ create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -20557,7 +20589,8 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all words (or, joined by |, any) or one alike, in the text or a name (lexemes_of).';
+  'Requires all words (any word if joint is |), or similar words, in the text or a name '
+  '(lexemes_of).';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -20566,7 +20599,7 @@ create function private.both_filters(
   out filters private.search_filters, out conflicts text[]
 )
   language plpgsql stable
-  security definer -- called by several roles, for each of which the plan would be made anew
+  security definer -- several roles call it, and each would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -20611,7 +20644,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins given filters with those read. conflicts: the given filters that contradict those read.';
+  'Joins the given filters with the filters read from q. conflicts: given filters that contradict '
+  'them.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -20633,7 +20667,7 @@ begin
     read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
-      -- Where other kinds are given, دور ارضي is the floor of one of these.
+      -- If other kinds are given, دور ارضي means the ground floor of one of these.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
@@ -20655,14 +20689,14 @@ begin
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query, what clients are told of it, and its reading unless no listing '
-  'may match.';
+  'The filters and words of a query, its description for clients, and its reading, which is null '
+  'if no listing may match.';
 
 -- sql/08_search/4_reads_2_plan.sql
 
 -- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
 -- the leading columns have one value; in a scan of all listings most would not match. A range costs
--- 0.1 ms at a million listings, so more than four areas or eight kinds get none of their own.
+-- 0.1 ms at a million listings, so a search for over four areas or eight kinds has none for them.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -20691,14 +20725,14 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, maybe among given ids. In its SQL '
-  'texts $1 is filters and $2 the plan. rectangle, cells: what covers the box or circle. '
-  'conditions: all on a listing; beside_words: all but those on its words. key: the expression '
-  'that is sorted by; after: the condition that a listing comes after the given one. compared: the '
-  'leading columns of an index, each with its values in choices; ranges: how many combinations of '
-  'these there are; is_indexed: whether their indexes can answer all conditions. found_by: an '
-  'indexable condition that every match meets; to_gather: how many listings it is expected to '
-  'find; rest: the conditions that then still have to be checked.';
+  'How a search finds the first listings after a given one, perhaps among given ids. In its SQL '
+  'texts $1 is filters and $2 the plan. rectangle, cells: they cover the box or circle. '
+  'conditions: all that a listing must meet; beside_words: all except those on its words. key: the '
+  'sort expression; after: the condition that a listing comes after the given one. compared: the '
+  'leading columns of an index, each with its values in choices; ranges: the number of '
+  'combinations of these values; is_indexed: whether their indexes can answer all conditions. '
+  'found_by: an indexable condition that every match meets; to_gather: the expected number of '
+  'listings that meet it; rest: the remaining conditions.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -20716,7 +20750,7 @@ begin
   plan.ranges := 1;
   if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
     -- The newest listings of a box are found in the index of cells, among the newest of each cell
-    -- that the box touches. Those of a large box are likely among the newest of all.
+    -- that the box touches. The newest of a large box are likely among the newest of all listings.
     plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then
@@ -20910,7 +20944,7 @@ declare
   of_kind constant text := case
     when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
     then filters.kinds[1] end;
-  -- For each skipped listing, reading a variable is faster than reading a field of filters.
+  -- Conditions are checked per listing, and a variable is read faster than a field of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
@@ -20925,7 +20959,7 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  -- inside this condition, a subquery would cost the other searches too
+  -- a separate condition, because the subquery would slow down the other searches
   elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000
@@ -21022,7 +21056,7 @@ create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
   language plpgsql stable set search_path = ''
-  set enable_seqscan = off -- else all listings are scanned for words believed frequent
+  set enable_seqscan = off -- else the planner scans all listings for words that it believes frequent
 as $$
 begin
   -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
@@ -21076,7 +21110,8 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound on the listings with these words, by the last count; null if no word is counted.';
+  'An upper bound on the number of listings with all these words, from the last count; null if no '
+  'word is counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -21156,7 +21191,8 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds the condition with which an index finds the fewest; with_words: private.listings_with_words.';
+  'Adds the condition for which an index returns the fewest listings. with_words: '
+  'private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -21168,7 +21204,7 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  -- Up to this many matches, gathering all is faster than scanning an index and finding too few.
+  -- Gathering this many matches is faster than a scan in sort order that finds too few.
   few constant integer := 300;
   is_few boolean;
   is_rare boolean; -- whether matches may be too rare for a scan in sort order
@@ -21204,7 +21240,7 @@ begin
       keys := found.keys;
       return;
     end if;
-    -- With words, other numbers of listings than a thousand are read, so only a result of 0 is
+    -- With words, newest_listings reads more than a thousand listings, so only a result of 0 is
     -- used.
     met := case when words is null or found.ids = '{}' then cardinality(found.ids) end;
   end if;
@@ -21273,13 +21309,13 @@ end
 $$;
 comment on function private.find_listings is
   'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: words that more than about 3,000 listings have are sought only among '
-  'the first 3,000 of the ranges.';
+  'given ids. among_newest: if over about 3,000 listings have the words, only the first 3,000 of '
+  'the ranges are searched.';
 
 -- sql/08_search/4_reads_3_similar.sql
 
 -- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
--- let go or widened step by step, until there are five. Given filters stay, and so does the type.
+-- dropped or widened step by step, until there are five. The type and the client's filters stay.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -21315,8 +21351,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'The filters of a step, some of them let go or widened; the five nearest areas follow, nearest '
-  'first.';
+  'Drops or widens the filters whose let_go is this step. areaIds gets the five nearest areas, '
+  'nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -21326,7 +21362,7 @@ create function private.ranked_listings(
 as $$
 declare
   tests text;
-  unmet text[]; -- for each listing 1 for each filter that it does not meet, else 0
+  unmet text[]; -- per listing, a digit for each filter: 1 if the listing does not meet it, else 0
 begin
   select array_agg(part.name order by part.name) || 'words'::text,
     string_agg(format(', case when %s then 0 else 1 end', part.condition), '' order by part.name)
@@ -21384,9 +21420,9 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by how much they lack (less for a word if a similar one is there), '
-  'then by areas. items: the id, then 1 for each of names that it does not meet, else 0. guessed: '
-  'the similar words that were found.';
+  'The first 30 by step, then by the number of missed filters and words (a similar word is a '
+  'partial miss), then by areas. items: the id, then a digit for each of names: 1 if missed, else '
+  '0. guessed: the similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -21401,7 +21437,7 @@ declare
   any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
-  asks boolean; -- whether a filter asks for something
+  asks boolean; -- whether a filter names wanted values
   ids uuid[] := '{}';
   step integer;
   steps integer[] := '{}';
@@ -21413,7 +21449,7 @@ begin
   if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
     (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
     ).filters, null, null, null, null, 1)).ids = '{}' then
-    return; -- no step lets go of what is given
+    return; -- no step drops the client's filters
   end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
@@ -21424,7 +21460,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- Excluded values do not say what is wanted.
+    -- Exclusions alone do not name wanted values.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -21433,8 +21469,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- What step 1 adds has none of the words, so its order is final: 30 are enough, besides up to
-        -- 4 that were found before.
+        -- The listings that step 1 adds have none of the words, so their order is final: 30 are
+        -- enough, plus up to 4 that were found before.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -21452,9 +21488,9 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings besides those that fit. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; then private.wider_filters. Step 1 reads the '
-  'first 34, every other the first 200.';
+  'Up to 30 listings besides the fitting ones. Steps: -1 requires every word or a similar one (the '
+  'only step if literal), 0 any of these, 1 no words; later ones call private.wider_filters. Step '
+  '1 reads the first 34 listings, the other steps read the first 200.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -21517,10 +21553,10 @@ begin
     order_of := coalesce(sort, (exact.read).sort, order_of);
     reading := case when (exact.read).filters <> '{}' or exact.words is not null
       then md5(concat_ws(' ', order_of, (exact.read).filters, exact.words)) end;
-    if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word meanwhile
+    if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word since the last page
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- A smaller page also has to show whether 5 listings fit.
+    -- At least 5 are read, because similar listings follow if fewer fit.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -21545,8 +21581,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page, those of similar listings as private.similar_listings returns them. If '
-  'fewer than 5 fit, the cursor contains the rest of the list, otherwise the last key.';
+  'The ids of a page; similar listings have digits as in private.ranked_listings. If there are '
+  'any, the cursor contains the rest of the list, otherwise the last key.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -21600,8 +21636,8 @@ end
 $$;
 comment on function private.search is
   'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'read, unless literal; understood is the reading. If fewer than 5 listings fit, similar ones '
-  'follow; similar says from which index on which filters are let go or widened.';
+  'interpreted, unless literal; understood is the result. If fewer than 5 listings fit, similar '
+  'ones follow; similar lists from which index on which filters are dropped or widened.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -21618,7 +21654,7 @@ as $$
 declare
   plan private.search_plan := private.search_plan(
     strategy, 'newest', filters, words, null, null, null, null);
-  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight millions
+  -- 0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100 and so on up to eight million
   steps constant numeric[] := array(
     select 0 union select trim_scale(step * 10::numeric ^ power)
     from unnest('{1,1.5,2,2.5,3,4,5,6,8}'::numeric[]) as step cross join generate_series(1, 6) as power
@@ -21656,7 +21692,7 @@ begin
         else 'sum(listings)' end), ', ')
   into columns, names, facets
   from unnest(rules) as rule
-  -- Rents and prices have no scale in common.
+  -- Rents and sale prices have different scales.
   where rule.compared <> 'price' or filters.type is not null
     or count_facets.strategy = 'exchange';
   if columns is null then
@@ -21687,10 +21723,10 @@ as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
   exact record;
-  facet_query record; -- what a facet is counted among
+  facet_query record; -- the query whose listings a facet counts
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the statement has timed out once, and nothing would end it again
+  is_late boolean := false; -- the statement has timed out, and will not a second time
   part record;
   counts jsonb;
 begin
@@ -21706,7 +21742,7 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    -- no index has amenities beside the other columns
+    -- only the index of the sample has amenities beside the other columns
     group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
@@ -21735,9 +21771,9 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of a search with nothing left out or guessed, exact up to 1,000. '
-  'similar: count is 0 and private.search finds others. facets: each is counted without its own '
-  'filter, and null if the time ran out.';
+  'Facade: {count, capped} of the listings that fit a search, without similar ones, exact up to '
+  '1,000. similar: count is 0 and private.search finds similar ones. facets: each is counted '
+  'without its own filter, and is null after a timeout.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -21747,7 +21783,7 @@ create function private.one_letter_off(typed text) returns text[]
   language plpgsql stable
   security definer -- under row-level security no index can compare words
   set search_path = ''
-  set plan_cache_mode = force_custom_plan -- an index needs to know the patterns
+  set plan_cache_mode = force_custom_plan -- an index is used only if the planner knows the patterns
   set enable_seqscan = off
 as $$
 begin
@@ -21775,7 +21811,7 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'The beginnings of names and words of listings that differ from what is typed by one letter.';
+  'The beginnings of names and of listings'' words that differ from the typed text by one letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -21792,7 +21828,7 @@ declare
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms of what is typed before it
+  allowed text[] := '{}'; -- the terms that are read from before
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -21844,8 +21880,8 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'Suggestions with a name that begins in one of these forms, and that fit what was read before '
-  'it; otherwise the whole text with such a name.';
+  'Suggestions with a name that begins with one of the forms, and that fit the text before it; '
+  'otherwise that text followed by such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -21864,14 +21900,14 @@ begin
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
   end if;
-  if cardinality(parts) > 12 then -- each of these readings costs as much as that of a search
+  if cardinality(parts) > 12 then -- each reading costs as much as in a search
     parts := '{}';
   end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- search_text keeps ال before fewer than two letters. Here it is removed as well, because the
-      -- name is unfinished.
+      -- search_text keeps ال before a single letter or the end. Here it is removed, because the name
+      -- is unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -21908,8 +21944,8 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete what is typed: places, kinds, phrases of these, and words that '
-  'five accounts have written. If nothing begins like it, one letter may be wrong.';
+  'Facade: {items} that complete the typed text: places, kinds, phrases of these, and words that '
+  'five accounts have written. If nothing begins with the text, one letter may be wrong.';
 
 grant execute on function private.suggest to anon, authenticated;
 
@@ -22013,7 +22049,7 @@ create function private.recount_search_words() returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The job may be counting; it holds the rows that are deleted here.
+  -- Waits for a run of the job, which has locked rows that are deleted here.
   perform pg_advisory_xact_lock(hashtextextended('count_search_words', 0));
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
@@ -22044,8 +22080,8 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Rebuilds search documents, cards and records after a load without triggers or a change of what '
-  'they write. Only the database owner can call it.';
+  'Rebuilds search documents, cards and records after a load without triggers, or when the '
+  'functions that make them have changed. Only the database owner can call it.';
 
 grant execute on function private.count_search_words to backend;
 
@@ -22126,7 +22162,7 @@ begin
 end
 $$;
 comment on function private.count_suggestions is
-  'Job: makes private.suggestions anew every five minutes, so that no request counts listings.';
+  'Job: rebuilds private.suggestions every five minutes, so that no request counts listings.';
 
 grant execute on function private.count_suggestions to backend;
 
@@ -22158,8 +22194,8 @@ create table private.area_price_history (
   primary key (area_id, type, kind, month)
 );
 comment on table private.area_price_history is
-  'The results of private.area_figures on the last day of each month, or for this month so far. '
-  'Never purged: it has a row for each month, area, type and kind.';
+  'The results of private.area_figures, from the last run of private.keep_area_prices in each '
+  'month. Never purged: it has a row for each month, area, type and kind.';
 create index area_price_history_month_idx on private.area_price_history (month);
 
 alter table private.area_price_history enable row level security;
@@ -22169,7 +22205,7 @@ create policy "everybody sees the prices of areas" on private.area_price_history
 
 -- sql/09_map/4_reads.sql
 
--- Only the shown location is used, because boxes and clusters by the true one would reveal it.
+-- Only shown locations are used, because boxes and clusters of true locations would reveal them.
 
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql stable set search_path = ''
@@ -22217,7 +22253,7 @@ begin
   end if;
   share := private.map_share(plan);
   -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. The maximum of a box is excluded, so bbox ends a step further.
+  -- begins at 180° W and 90° S. A box excludes its maximum, so bbox ends 0.000001 degrees further.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -22264,7 +22300,7 @@ end
 $$;
 comment on function private.map_clusters is
   'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'lowest prices are null then.';
+  'the lowest prices are then null.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -22292,7 +22328,7 @@ begin
     from (
       select found.property_id, found.lat, found.lng, found.type, found.kind, found.published_at,
         count(*) over (partition by found.lat, found.lng) as count,
-        -- A price of 0 is null among the documents.
+        -- search_documents stores a price of 0 as null.
         coalesce(found.price, (
           select properties.price from public.properties where properties.id = found.property_id
         )) as price
@@ -22327,8 +22363,9 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait; below zoom 15 as '
-  'clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in private.search.';
+  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait; below zoom '
+  '15 as clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in '
+  'private.search.';
 
 create function private.area_figures(filters private.search_filters, by_kind boolean)
   returns table (
@@ -22365,8 +22402,8 @@ begin
 end
 $$;
 comment on function private.area_figures is
-  'Listings and medians by area and type, and by kind if it is asked for; no median for fewer than '
-  '5 prices or 3 accounts.';
+  'The number of listings and the medians for each area, type and, with by_kind, kind; no median '
+  'for fewer than 5 prices or 3 accounts.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql stable set search_path = ''
@@ -22453,7 +22490,8 @@ begin
 end
 $$;
 comment on function private.list_area_price_history is
-  'Facade: what listings of a type and kind in an area cost, by month, newest first.';
+  'Facade: number and median prices of listings of a type and kind in an area, by month, newest '
+  'first.';
 
 grant execute on function private.list_map_listings, private.list_map_areas,
   private.list_area_price_history to anon, authenticated;
@@ -22477,7 +22515,7 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: renews private.area_prices if it is older than age, before readers have to compute it.';
+  'Job: recomputes private.area_prices if it is older than age, so that readers need not do so.';
 
 create function private.keep_area_prices() returns bigint
   language plpgsql security definer set search_path = ''
@@ -22553,14 +22591,14 @@ create table public.media (
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
-  'The identity that uses it or, before it is used, the one that uploaded it.';
+  'The identity that uses the picture or, before it is used, that uploaded it.';
 comment on column public.media.bucket is
   'Where its file is: suspended while an administrator has suspended its listing or owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
 comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
 comment on column public.media.sha256 is
-  'The hash of the file as it was sent, by which a repeated upload is recognised.';
+  'The hash of the file as it was sent; a repeated upload is recognised by it.';
 comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
 comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
@@ -22588,7 +22626,7 @@ create table private.uploads (
 comment on table private.uploads is
   'Uploads that have begun. Cleaned by private.files_to_remove.';
 comment on column private.uploads.id is
-  'Files are named by this id, with their number in place of its last two digits.';
+  'The name of a file is this id with the last two digits replaced by the number of the file.';
 comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
 comment on column private.uploads.due_at is 'When a job removes files that got no row.';
 create index uploads_account_idx on private.uploads (account_id);
@@ -22672,7 +22710,7 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many files over an hour old the current scan was the first to find without a row.';
+  'How many new stray files (over an hour old and without a row) the current scan has found.';
 comment on column private.media_scans.last_files_without_row is
   'The result of the last scan; should be 0.';
 comment on column private.media_scans.last_rows_without_file is
@@ -22723,9 +22761,9 @@ comment on table public.documents is
 comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'Whether it is an encrypted PDF. It opens without a password if only its owner has one.';
+  'Whether it is an encrypted PDF. One with only an owner password opens without a password.';
 comment on column public.documents.kept_until is
-  '180 days from the upload or the closing of the identity, or 90 from a decision.';
+  '180 days after the upload or the closing of the identity, or 90 days after a decision.';
 comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
@@ -22793,11 +22831,11 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'The limit and number of the documents of the identity, or of its account if that has less room.';
+  'The limit and number of documents of the identity or its account, whichever has less room.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
-  security definer -- changes documents, also for jobs and triggers; its callers chose them
+  security definer -- changes documents, also for jobs and triggers; its callers check the ids
   set search_path = ''
 as $$
 begin
@@ -22839,7 +22877,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
 $$;
 comment on function private.lock_unused_pictures is
-  'Makes uploads to several sessions of an account wait for each other.';
+  'Serialises uploads to different sessions of an account.';
 
 create function private.upload_room(
   account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
@@ -22872,8 +22910,8 @@ begin
 end
 $$;
 comment on function private.upload_room is
-  'The limit that is reached first. session_pictures are the unused ones of the session; null for '
-  'an avatar, which belongs to none.';
+  'The limit that is reached first. session_pictures: the number of unused pictures of the '
+  'session; null for an avatar, which has no session.';
 
 create function private.refuse_upload(error text, allowed integer, used integer) returns void
   language sql set search_path = ''
@@ -22893,7 +22931,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
-  perform private.require_open(); -- an upload that began before maintenance is not counted again
+  perform private.require_open(); -- only the beginning calls count_action, which checks for maintenance
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id
@@ -22941,7 +22979,7 @@ end
 $$;
 comment on function private.lock_upload_session is
   'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
-  'lengthens its life. 422 for one that is gone.';
+  'extends it. 422 if it has ended or expired.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -22990,7 +23028,7 @@ begin
 end
 $$;
 comment on function private.is_same_picture is
-  'Whether two uploads of one account have the same content, or neither is given.';
+  'Whether two uploads of one account have the same content, or both ids are null.';
 
 create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
@@ -23014,7 +23052,7 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'The pictures that were uploaded earlier for the same use, among which repeats are recognised.';
+  'Pictures that were uploaded earlier for the same use; a repeated upload is recognised by them.';
 
 -- sql/09_media/3_records_documents.sql
 
@@ -23062,7 +23100,7 @@ begin
 end
 $$;
 comment on function private.home_bucket is
-  'The bucket of the URL of a picture that a listing, person or page uses, wherever its file is now.';
+  'The bucket in the URL of a listing''s, person''s or page''s picture, wherever its file is now.';
 
 create function private.set_files_url(url text) returns void
   language plpgsql
@@ -23297,8 +23335,8 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns how to name its files, the limit and number of documents, and '
-  'their hashes.';
+  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
+  'of documents, and their hashes.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql security definer set search_path = ''
@@ -23326,7 +23364,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may already be stored, by an upload whose answer was lost or a concurrent one.
+    -- The document may already be stored, by a concurrent upload or one whose answer was lost.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -23359,7 +23397,7 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Attaches the documents that this upload has stored to the company or office. Repeated ones '
+  'Api: Attaches to the company or office the documents that this upload has stored. Repeated ones '
   'are recognised by their hash; documents for which there is no room get documents_full. '
   '404 identity_not_found, 409 documents_full when there is room for none.';
 
@@ -23621,8 +23659,8 @@ $$;
 comment on function private.upload_listing_media is
   'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
   'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 for an upload '
-  'session that is gone.';
+  'uploads_full when there is room for none, 409 property_state_conflict, 422 if the upload '
+  'session has ended.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -23635,8 +23673,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- The pictures of a moderated listing keep their positions; the order that awaits approval has
-  -- the new one.
+  -- The pictures of a moderated listing keep their positions; the new order is in pending_changes
+  -- and awaits approval.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(
@@ -23706,9 +23744,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated ones are recognised by their hash '
-  'and, if a position was requested for a stored file, by that too; those for which there is no '
-  'room get quota_exceeded or uploads_full.';
+  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by hash '
+  'and, if a position was requested for a stored file, also by position; pictures for which there '
+  'is no room get quota_exceeded or uploads_full.';
 
 create function private.make_room(media_ids uuid[], requested integer) returns integer
   language plpgsql set search_path = ''
@@ -23728,7 +23766,8 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'The requested position, from which others move on by one; the end if none was requested.';
+  'Moves pictures on by one so that the requested position is free; returns it, or the end if none '
+  'was requested.';
 
 grant execute on function private.upload_listing_media to authenticated;
 
@@ -23788,10 +23827,10 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns how to name its files, the limit and number of pictures, and '
-  'the existing ones, since a repeated one needs no room. The facade counts the call in an earlier '
-  'transaction, because a refused upload costs as much as another. 402 quota_exceeded, 409 '
-  'uploads_full, 422 for an upload session that is gone.';
+  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
+  'of pictures, and the existing pictures, because repeating one needs no room. The facade counts '
+  'the call in an earlier transaction, because a refused upload costs as much as an accepted one. '
+  '402 quota_exceeded, 409 uploads_full, 422 if the upload session has ended.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -23887,7 +23926,7 @@ create function private.on_property_moved() returns trigger
 as $$
 begin
   update public.media set identity_id = new.owner_identity_id where media.property_id = new.id;
-  -- The former owner may have been suspended a moment ago, so the files may not be back yet.
+  -- If the former owner was suspended, the files may still be in the bucket suspended.
   insert into private.file_moves (property_id)
   select new.id where exists (
     select from public.media where media.property_id = new.id and media.bucket = 'suspended'
@@ -23895,7 +23934,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_property_moved is 'Takes the pictures along to the new owner.';
+comment on function private.on_property_moved is
+  'Gives the pictures of a listing to its new owner.';
 create trigger properties_take_their_pictures_along
   after update of owner_identity_id on public.properties
   for each row when (new.owner_identity_id <> old.owner_identity_id)
@@ -23953,7 +23993,7 @@ end
 $$;
 comment on function private.on_pictures_of_listings is
   'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
-  'listed one to be compared with others.';
+  'listed one for the search for duplicates.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();
@@ -23970,7 +24010,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner took a change back, no admin has decided.
+  -- If the owner withdrew a change, no admin has decided.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -24023,8 +24063,8 @@ create trigger accounts_take_their_documents
 
 -- sql/09_media/6_events_suspensions.sql
 
--- The files of whatever an administrator suspends move to a private bucket, and back. This is only
--- queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+-- While a listing, identity or account is suspended, its files are in a private bucket. The moves are
+-- only queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger
   language plpgsql security definer set search_path = ''
@@ -24066,7 +24106,7 @@ begin
 end
 $$;
 comment on function private.queue_account_files is
-  'Queues the pictures of an account that was suspended, banned or let in again.';
+  'Queues the pictures of an account that was suspended, banned or reinstated.';
 create trigger accounts_move_their_files
   after update of status on public.accounts
   for each row when (
@@ -24078,7 +24118,7 @@ create trigger accounts_move_their_files
 
 -- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
 -- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after all other due ones.
+-- files are found again if the job crashes. A failed deletion is retried after the others.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -24200,8 +24240,8 @@ as $$
   )
 $$;
 comment on function private.discard_unused_pictures is
-  'Discards what was uploaded and never used: pictures of sessions whose time is over, and avatars '
-  'that were not chosen within a day.';
+  'Discards pictures that were never used: those of expired sessions, and avatars that were not '
+  'chosen within a day.';
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -24258,8 +24298,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns a batch of names of unused files, by bucket. attempted is what the previous call '
-  'returned, after Storage was asked to remove those files.';
+  'Job: returns a batch of names of unused files, by bucket. attempted is the batch of the '
+  'previous call, after Storage was asked to remove its files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql security definer set search_path = ''
@@ -24284,7 +24324,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First the rows follow files that were moved by a job that ended before it wrote this down.
+    -- First updates the rows of files that a job moved without recording it, because it crashed.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -24337,7 +24377,8 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files with the rows. Returns how many differ; any raises an alarm.';
+  'Job: compares the next files with their rows. Returns the number of differences, which raise an '
+  'alarm.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql security definer set search_path = ''
@@ -24363,8 +24404,8 @@ grant execute on function private.files_to_remove, private.reconcile_media to ba
 -- sql/09_media/7_jobs_suspensions.sql
 
 -- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: wherever the file is after a crash
--- or two concurrent runs, the row says so, and a file in the wrong bucket is moved again.
+-- passes the same list to its next call. A row follows its file: after a crash or two concurrent
+-- runs the row is set to the file's bucket, and a file in the wrong bucket is moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
@@ -24387,7 +24428,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket to which the file of a picture of a listing, person or page belongs.';
+  'The bucket where the file of a listing''s, person''s or page''s picture belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -24428,7 +24469,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- The file may have been moved late, when it belonged elsewhere already.
+  -- By the time a file was moved, it may have belonged elsewhere.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -24440,8 +24481,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Stores in the rows of these pictures in which bucket their files are, and queues them again '
-  'where that is the wrong one.';
+  'Sets the bucket of these pictures to where their files are, and queues those in the wrong '
+  'bucket again.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -24458,7 +24499,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- None of them was moved, so others come first.
+    -- None of these files was moved, so others come first.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -24488,9 +24529,9 @@ begin
 end
 $$;
 comment on function private.files_to_move is
-  'Job: returns a batch of pictures whose files belong in another bucket. attempted is what the '
-  'previous call returned, after Storage was asked to move those files. A move that fails for a '
-  'day is given up.';
+  'Job: returns a batch of pictures whose files belong in another bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to move its files. A move that fails for a '
+  'day raises an alarm and is given up.';
 
 grant execute on function private.files_to_move to backend;
 
@@ -24508,12 +24549,13 @@ create table public.conversations (
 comment on table public.conversations is
   'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'The ids of both identities in order and of the listing, if any, so that each pair has one chat.';
+  'Both identities'' ids in order, then the listing''s, if any; unique, so that a pair has one '
+  'chat.';
 comment on column public.conversations.live_key is
   'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
 comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
 comment on column public.conversations.opened_by is
-  'The account that opened it, whose limit counts it until it is answered.';
+  'The account that opened it; counted against its limit until the other side answers.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -24535,11 +24577,11 @@ create table public.participants (
 comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
 comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which this side is shown that the other has read; it is not updated while a side '
+  'The seq up to which the other side has read, as shown to this side; not updated while a side '
   'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, without those from before they were counted.';
+  'The number of messages written by this side, without messages older than this column.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
@@ -24549,7 +24591,7 @@ comment on column public.participants.unlisted is
 comment on column public.participants.active_at is
   'When the last message was written, or the conversation was opened; the list is sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: by a message, also one that was hidden or shown again, by reading, '
+  'When this side last changed: by a message or by hiding one or showing it again, by reading, '
   'muting or archiving, or by a read mark.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
@@ -24603,7 +24645,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 
 create function private.my_conversations() returns setof uuid
   language plpgsql stable
-  security definer -- policies call this, so they must not bind it in turn
+  security definer -- policies call this, so no policy may apply to it
   set search_path = ''
 as $$
 begin
@@ -24638,8 +24680,8 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- These rely on the policy of participants, which shows only one's own side. Functions read one
--- conversation at a time, for which a look-up costs less than collecting all of one's own.
+-- These rely on the policy of participants, which shows only the caller's own side. Functions read
+-- one conversation at a time, so a look-up costs less than collecting all of the caller's.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants where participants.conversation_id = conversations.id
@@ -24707,7 +24749,7 @@ end
 $$;
 comment on function private.live_topic_name is
   'The conversation''s id and a hash of three random keys, so that the name changes when a key '
-  'does. account_keys are in the order of the ids of the accounts.';
+  'changes. account_keys are sorted by the ids of their accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql stable
@@ -24746,7 +24788,7 @@ $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- reads the names of channels and participants, which the caller may not
+  security definer -- reads names of channels and participants, which the caller may not read
   set search_path = ''
 as $$
 declare
@@ -24797,7 +24839,7 @@ begin
 end
 $$;
 comment on function private.message_location is
-  'The latitude and longitude of a location with at most six decimals; null if it is none.';
+  'The latitude and longitude of a location with at most six decimals; null if body is none.';
 
 create function private.message_problem(type text, clean text) returns text
   language plpgsql immutable set search_path = ''
@@ -24855,7 +24897,7 @@ end
 $$;
 
 -- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only after the commit is visible, so a reader who reacts to the event waits for it.
+-- is released only after the commit is visible, so a reader who reacts to the event waits for that.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql set search_path = ''
@@ -25333,9 +25375,9 @@ end
 $$;
 comment on function private.list_conversations is
   'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in those not archived, changedAt is the last '
-  'change of any, realtimeTopic the account''s channel. To find out whether anything was missed, a '
-  'page of one is enough.';
+  'others. unreadTotal counts the unread messages in conversations that are not archived, '
+  'changedAt is the last change of any conversation, realtimeTopic the account''s channel. A page '
+  'of one shows whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
@@ -25417,9 +25459,9 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, those before a seq or those after one; or those '
-  'written, hidden or shown again since a time, in that order, as far as changedAt says. hasMore '
-  'says whether there are more in that direction. Messages that an event has announced are '
+  'Api: Messages in the order of seq: the newest, or those before or after a seq; or, in the order '
+  'of their changes, messages written, hidden or shown again since a time, up to changedAt. '
+  'hasMore: whether there are more in that direction. Messages that an event has announced are '
   'included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
@@ -25580,7 +25622,8 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only seq does.';
+  'Sessions and conversations that differ from the given state; lastSeq is set if only seq '
+  'differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql stable
@@ -25639,8 +25682,8 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations that changed within the given seconds and since openedAt. The gateway skips those '
-  'that it has already sent.';
+  'Conversations that changed within the given seconds and since openedAt. The gateway skips '
+  'updates that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql stable
@@ -25657,7 +25700,7 @@ end
 $$;
 comment on function private.current_topics is
   'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
-  'no others.';
+  'only these.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;
@@ -25683,7 +25726,7 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'The identity''s account; null unless it is public or in a conversation with the caller.';
+  'The identity''s account; null unless the identity is public or has a chat with the caller.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -25795,7 +25838,7 @@ declare
   side public.participants;
   moment constant timestamptz := clock_timestamp();
 begin
-  -- The conversation is locked before its sides, as it is for writing a message.
+  -- The conversation is locked before its sides, as when a message is written.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = list_conversation_for.conversation_id
@@ -25811,7 +25854,7 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Lists a conversation, which the other side opened, for the side that asks for it.';
+  'Adds a conversation that the other side opened to the list of this identity.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -25838,8 +25881,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, so that its deletion, which reads the conversations more than
-  -- once, does not find another one the second time.
+  -- The other account is locked too, because its deletion reads the conversations more than once
+  -- and must find the same ones each time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -25902,14 +25945,14 @@ begin
 end
 $$;
 comment on function private.create_conversation is
-  'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
-  'first message, once under its clientMessageId; returns {created, conversation}. A pair has one '
+  'Api: Opens a conversation with the owner of a listing, or with an identity, and can write a '
+  'message, stored once per clientMessageId; returns {created, conversation}. A pair has one '
   'conversation per listing. '
   '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
   'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
-  'listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for oneself, '
-  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one while 60 '
-  'of the last day (5 without a proven phone or email) are not answered.';
+  'listing that has ended or allows no chat, awaiting_answer as in api.send_message; 422 for '
+  'oneself, message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one '
+  'while 60 opened in the last day (5 without a proven phone or email) are unanswered.';
 
 grant execute on function private.create_conversation to authenticated;
 
@@ -25923,7 +25966,7 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For acts of admins only. All other code names the conversation too, so that messages can be '
+  'For acts of admins only. All other code also filters by conversation, so that messages can be '
   'partitioned by it.';
 
 create function private.set_message_hidden(message public.messages, hidden boolean)
@@ -25962,8 +26005,8 @@ end
 $$;
 comment on function private.set_message_hidden is
   'Hides a message or shows it again, which changes the conversation for both sides, and the '
-  'unread count of a side that has not read it. Returns false if it is so already, or was hidden '
-  'too long ago.';
+  'unread count of a side that has not read it. Returns false if nothing changes or it was '
+  'hidden over 180 days ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
@@ -26041,7 +26084,7 @@ create type private.message_ends as (
 comment on type private.message_ends is
   'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
   'before it, whether the conversation stays archived for the reader, why the sender may not write '
-  '(refusal), and the sender''s name with the title of the listing that it is about (heading).';
+  '(refusal), and the sender''s name with the title of the conversation''s listing (heading).';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -26103,7 +26146,7 @@ begin atomic
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
   cross join lateral (
-    -- A message that was written before messages were counted is an answer too.
+    -- Not participants.written, which does not count messages older than that column.
     select exists (
       select from public.messages
       where messages.conversation_id = participants.conversation_id
@@ -26159,7 +26202,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except any already stored or not allowed.';
+  'Stores messages of different conversations, except repeated ones and those not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -26177,7 +26220,7 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal or, if the message is allowed by now, 40001, so that the call is repeated.';
+  'Raises the refusal or, if the message is no longer refused, 40001, so that the call is retried.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -26190,7 +26233,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- This lock makes the writers of a conversation wait for each other.
+  -- This lock serialises the writers of a conversation.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -26300,9 +26343,9 @@ end
 $$;
 comment on function api.send_message is
   'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
-  'one. Body: a text of at most 4,000 characters; for an image a caption or nothing beside '
-  'mediaId, which no other message has (the facade copies it then); for a location "lat,lng"; for '
-  'a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
+  'one. Body: a text of at most 4,000 characters; for an image an optional caption, with '
+  'a mediaId that no other message uses (the facade copies a used one); for a location "lat,lng"; '
+  'for a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
   'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
   'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
   'message_too_long, idempotency_mismatch.';
@@ -26364,8 +26407,8 @@ grant execute on function api.send_message, api.read_conversation to authenticat
 
 -- sql/10_chat/5_writes_messages_batch.sql
 
--- Many texts cost little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent ones. api.send_message sends those that must wait for a lock, are refused or repeated.
+-- Storing many texts costs little more than one, so functions/_shared/chat/store-message.ts collects
+-- concurrent texts. Any that must wait for a lock, is refused or repeated goes to api.send_message.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -26381,7 +26424,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- The order is fixed, so that two calls of this function do not deadlock.
+      -- Sorted, so that concurrent calls of this function do not deadlock.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -26409,8 +26452,7 @@ declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- During maintenance api.send_message sends each text by itself, because it lets administrators
-  -- write.
+  -- During maintenance every text is left to api.send_message, which lets administrators write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
   -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
@@ -26526,9 +26568,9 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, also across '
-  'a block, and returns it. It is not archived if the other side has written after up_to_seq, the '
-  'newest message that the caller has seen. 404 conversation_not_found.';
+  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, even if one '
+  'has blocked the other, and returns it. It is not archived if the other side has written after '
+  'up_to_seq, the newest message that the caller has seen. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
@@ -26585,7 +26627,7 @@ create function private.broadcast_to_participant(
   participant public.participants, event text, payload jsonb
 ) returns void
   language plpgsql
-  security definer -- tells either side
+  security definer -- broadcasts to either side
   set search_path = ''
 as $$
 begin
@@ -26601,7 +26643,7 @@ $$;
 create function private.broadcast_conversation_updated(participant public.participants)
   returns void
   language plpgsql
-  security definer -- tells either side
+  security definer -- broadcasts to either side
   set search_path = ''
 as $$
 begin
@@ -26740,7 +26782,7 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
-    -- A listing that was moved to another identity of its owner leaves its conversations behind.
+    -- If a listing has moved to another identity of its owner, its conversations have not.
     and exists (
       select from public.participants
       where participants.conversation_id = conversations.id
@@ -26791,8 +26833,8 @@ begin
   -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
   -- The account is locked before the session, because a transaction that ends all sessions of the
-  -- account may have locked the account and then selects the sessions. If it has locked this
-  -- session, that transaction deletes it, and this one skips it.
+  -- account may hold the account and then lock its sessions. If it has locked this session, it
+  -- deletes the session, and the statement below skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -26805,7 +26847,7 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not join any channel, so none is '
+  'Ends a session whose tokens were never given out. It could not join a channel, so no channel is '
   'renamed, and the account is not notified of a sign-in.';
 
 create function private.on_identity_deactivated() returns trigger
@@ -26861,7 +26903,7 @@ end
 $$;
 comment on function private.on_blocked is
   'Renames the live channels shared with a blocked account, and sends the blocker the new name '
-  'of the one with the newest message.';
+  'for the conversation with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
@@ -26878,14 +26920,14 @@ create table public.admins (
 );
 comment on table public.admins is
   'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'Always admin, which may use everything under /admin.';
+comment on column public.admins.role is 'Always admin: this role may use everything under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
 
 -- sql/11_admin/1_tables_acts.sql
 
--- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql does it).
+-- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql carries it out).
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -26929,9 +26971,9 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Adding a row carries out the act: choose act, fill in what admin_act_kinds.needs says, and '
-  'leave id, state, result, account_id, created_at and done_at empty. What cannot be done is '
-  'refused with an explanation and not stored. Never purged: it is the record of what was done.';
+  'Adding a row carries out the act: choose act, fill in the columns in admin_act_kinds.needs, and '
+  'leave id, state, result, account_id, created_at and done_at empty. An impossible act is '
+  'refused with an explanation and not stored. Never purged: it is the record of all acts.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
   'Your own phone, email or id; required if more than one administrator could have acted.';
@@ -26945,7 +26987,7 @@ comment on column public.admin_acts.value is
 comment on column public.admin_acts.until is
   'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
 comment on column public.admin_acts.version is
-  'As admin_listings_to_review or admin_identities_to_verify shows it; refused if it has changed.';
+  'The version in admin_listings_to_review or admin_identities_to_verify; refused if outdated.';
 comment on column public.admin_acts.everywhere is
   'For a message with a picture: hides all messages of its sender with the same picture.';
 comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
@@ -26978,17 +27020,18 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'An append-only list of acts and edits by hand. Never purged: it is the record of what was done.';
+  'An append-only list of acts and edits by hand. Never purged: it is the record of all acts.';
 comment on column public.audit.at is
   'The time of the entry, usually taken after the changed rows were locked, so that the newest '
   'entry has their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
 comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
-comment on column public.audit.actor_name is 'The name at that time; kept after a deletion.';
+comment on column public.audit.actor_name is
+  'The admin''s name at that time; kept after a deletion.';
 comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
 comment on column public.audit.actor_role is
   'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
-comment on column public.audit.action is 'What was done, for example account.status.';
+comment on column public.audit.action is 'The kind of act, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is
@@ -27031,8 +27074,8 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- These are for figures by day. Messages are stored in the order of their times, so that a few pages of
--- an index find those of the last days.
+-- These are for figures by day. Messages are stored in order of time, so a BRIN index of a few pages
+-- finds the messages of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
 create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;
@@ -27065,7 +27108,7 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'Which administrator looks at an item of the queue, for 15 minutes; it is only a hint and locks '
+  'The administrators who look at items of the queue, for 15 minutes each; hints, which lock '
   'nothing. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
   'The id of the listing, identity, report, pair or payout.';
@@ -27088,7 +27131,7 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'What administrators note for each other about a person, a listing or a case. A note is deleted '
+  'Notes of administrators for each other about a person, a listing or a case. A note is deleted '
   'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
   'Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';
@@ -27120,9 +27163,9 @@ comment on column private.passkeys.rp_id is
   'The host of the page that registered it; it works on no other host.';
 comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
-  'How often it had signed at its last use; always 0 if it does not count, like synced ones.';
+  'Its signature counter at the last use; always 0 if it has none, like synced passkeys.';
 comment on column private.passkeys.transports is
-  'The transports that the browser named, returned to it unchanged; null leaves the choice to it.';
+  'The transports that the browser named, sent back unchanged; null lets the browser choose.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -27137,8 +27180,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'The challenges of sessions. A passkey signs one, once and within five minutes, to be added or '
-  'to prove something. Cleaned by private.on_session_ended.';
+  'One challenge per session for adding a passkey and one for a proof; valid once, for five '
+  'minutes. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;
@@ -27190,18 +27233,18 @@ create table public.reports (
     part is null or part = 'picture' and target_type = 'message')
 );
 comment on table public.reports is
-  'Reports, with a copy of what was reported, which private.empty_reports removes. Deleted with '
+  'Reports, with a copy of the reported content, which private.empty_reports removes. Deleted with '
   'the account.';
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'What was reported, as private.reported_content saw it then. Its pictures stay until it is '
-  'emptied, a message''s only until the report is upheld.';
+  'A copy of the reported content (private.reported_content). Its pictures stay until the copy is '
+  'removed, a message''s picture only until the report is upheld.';
 comment on column public.reports.content_hash is
-  'The hash of that copy. It is never removed, so that a new report of unchanged content can be '
-  'refused.';
+  'The hash of stored_content. It is never removed, so that a new report of unchanged content can '
+  'be refused.';
 comment on column public.reports.reason is 'A code of the vocabulary report_reason.';
-comment on column public.reports.note is 'What the reporter wrote; deleted with the account.';
+comment on column public.reports.note is 'The reporter''s remark; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (the report was right) or dismissed.';
 create unique index reports_open_once_key on public.reports (account_id, target_type, target_id)
   where status = 'open';
@@ -27383,7 +27426,7 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account id. Raises 403 admin_only and what require_account raises.';
+  'The calling admin''s account id. Raises 403 admin_only or an error of require_account.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql stable
@@ -27410,7 +27453,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('admins', 0))
 $$;
 comment on function private.lock_admins is
-  'Makes the second of two admins who remove each other wait; it then finds no other admin left.';
+  'Serialises removals: if two admins remove each other, the second call waits and is refused, '
+  'because no admin would be left.';
 
 create function private.lock_admins_with(account_id uuid) returns void
   language plpgsql
@@ -27424,8 +27468,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Calls lock_admins for the account of an admin, before its state changes; the order of locks is '
-  'in 03_accounts/2_rules_locks.sql.';
+  'Calls lock_admins if the account is an admin''s, before its state changes; the order of locks '
+  'is in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql stable
@@ -27575,7 +27619,7 @@ begin
 end
 $$;
 comment on function private.name_admins is
-  'Fills in said_id, the current names of the admins, and the licence that was decided about.';
+  'Fills in said_id, the current names of the admins, and the licence number of the decision.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -27592,7 +27636,8 @@ as $$
 declare
   act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
-  -- What administrators do is done by functions of postgres, which no policy binds.
+  -- Functions that act for administrators run as postgres, which bypasses policies, so the caller is
+  -- checked here.
   if private.account_id() is not null and not private.is_admin() then
     perform private.refuse(403, 'admin_only');
   end if;
@@ -27619,7 +27664,7 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- Skips changes that people make to their own data and, except in accounts, those by triggers.
+  -- Skips people's changes of their own data and, except in accounts, changes by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -27687,8 +27732,8 @@ create trigger admins_are_audited
 
 -- sql/11_admin/2_rules_ceilings.sql
 
--- The rates admin_… are ceilings for what one administrator does by API calls within a day, counted
--- in the audit trail. Past a ceiling, each further step of the same size needs a newer proof.
+-- The rates admin_… are ceilings for the API calls of one administrator within a day, counted in the
+-- audit trail. Beyond a ceiling, each further step of the same size needs a newer proof.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql immutable set search_path = ''
@@ -27756,7 +27801,7 @@ begin
 end
 $$;
 comment on function private.check_ceiling is
-  'Raises 403 proof_required past a ceiling without a newer proof, and an alarm at each ceiling, '
+  'Raises 403 proof_required beyond a ceiling without a newer proof, and an alarm at each ceiling, '
   'so that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
@@ -27826,7 +27871,7 @@ as $$
   )
 $$;
 comment on function private.identity_moderation is
-  'Returns the possible decisions: approve or reject, also of changes, suspend or restore.';
+  'The possible decisions: approve or reject (the identity or its changes), suspend or restore.';
 
 -- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
@@ -27840,7 +27885,7 @@ create function private.review_version(property public.properties) returns integ
   language sql immutable
   return property.version + property.pictures_version;
 comment on function private.review_version is
-  'Grows with every change of what an admin sees of the listing, including pictures.';
+  'Grows with every change that an admin can see in the listing or its pictures.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql immutable
@@ -27882,7 +27927,7 @@ create function private.row_version(shown jsonb) returns integer
   -- Seven digits of a hash are a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
 comment on function private.row_version is
-  'A number that changes with what an administrator was shown of a row.';
+  'A hash of the content of a row that an administrator is shown.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
@@ -27897,8 +27942,8 @@ as $$
   where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page, its pending changes and the documents of a company or office, by which an '
-  'admin decides.';
+  'Changes with the page, the pending changes or the documents of a company or office: an admin '
+  'decides by these.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -27950,7 +27995,7 @@ create trigger identities_with_documents_are_decided_by_acts
 
 -- sql/11_admin/2_rules_domains.sql
 
--- Emails are stored with their domain in ASCII, as the edge functions write them and Auth needs it.
+-- Emails are stored with an ASCII domain, as the edge functions write them and Auth requires.
 
 create function private.ascii_label(label text) returns text
   language plpgsql immutable set search_path = ''
@@ -28026,14 +28071,14 @@ as $$
   group by plain
 $$;
 comment on function private.ascii_email is
-  'An email in NFKC as it is stored: in lower case, with its domain in ASCII.';
+  'The stored form of an email that is in NFKC: lower case, with an ASCII domain.';
 
 -- sql/11_admin/2_rules_proofs.sql
 
 -- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
--- write off, change a plan or setting, export people's data, and add or remove a passkey. One with a
--- passkey can prove by nothing else, because it does not work on a copied page. Only the facade
--- passes on the hash of X-Proof, so these calls fail in the Data API.
+-- write off, change a plan or setting, export people's data, and add or remove a passkey. Once
+-- an administrator has a passkey, no other proof counts: only a passkey resists a copied page. Only
+-- the facade passes on the hash of X-Proof, so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -28070,8 +28115,8 @@ begin
 end
 $$;
 comment on function private.proof_refusal is
-  'Why the given proof is not enough; null if it is. of_passkeys: the first passkey is added with a '
-  'password or code even where one is required.';
+  'Why the given proof does not suffice, or null. of_passkeys: to add or remove a passkey; the '
+  'first is added with a password or code even if the setting requires passkeys.';
 
 create function private.require_admin_proof(
   newer_than timestamptz default '-infinity', of_passkeys boolean default false
@@ -28159,9 +28204,9 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses what the caller owns or cannot see. A person whom the caller has talked to, and a '
-  'listing that the caller asked or talked about, can be reported even when gone. Returns the '
-  'identity that it belongs to, and the conversation of a message.';
+  'Refuses a target that the caller owns or cannot see. A person whom the caller has talked to, '
+  'and a listing that the caller asked or talked about, can be reported even when gone. Returns '
+  'the target''s identity, and the conversation of a message.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''
@@ -28233,7 +28278,7 @@ begin
 end
 $$;
 comment on function private.reported_content is
-  'What the report is about, as it stands now, with the ids of its pictures; null if it is gone.';
+  'The current content of the report''s target, with the ids of its pictures; null if it is gone.';
 
 create function private.shown_content(content jsonb) returns jsonb
   language plpgsql stable
@@ -28252,7 +28297,7 @@ begin
 end
 $$;
 comment on function private.shown_content is
-  'Names the pictures of reported content by their URLs, suspended ones by the path for admins.';
+  'Replaces the ids of pictures with their URLs, or the path for admins if they are suspended.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -28330,7 +28375,7 @@ $$;
 
 create function private.phone_forms(phone text) returns text
   language sql immutable
-  strict -- an account without a phone has no forms of one
+  strict -- null for an account without a phone
   set search_path = ''
 as $$
   select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
@@ -28410,7 +28455,8 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day and perhaps a time, in Kuwait unless it has an offset.';
+  'Reads day/month/year or year/month/day with an optional time, in Kuwait unless it has an '
+  'offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql stable
@@ -28588,7 +28634,7 @@ as $$
   from public.organisations where organisations.identity_id = identity.id
 $$;
 comment on function private.licence_sought is
-  'The licence that it has sent to be verified, else the one that it has.';
+  'The licence number in its pending changes, else its current one.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
@@ -28644,7 +28690,7 @@ begin
 end
 $$;
 comment on function private.earlier_decisions is
-  'What was decided about companies and offices of the same account or with the same licence.';
+  'Audit entries about companies and offices of the same account or with the same licence.';
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql stable
@@ -28715,7 +28761,7 @@ as $$
     'code', vocabularies.code,
     'textAr', vocabularies.text_ar,
     'textEn', vocabularies.text_en,
-    'kinds', array( -- as typed in Studio, with any comma
+    'kinds', array( -- typed in Studio, with spaces or commas between them
       select known.code
       from regexp_split_to_table(coalesce(vocabularies.note, ''), '[[:space:],،]+')
         with ordinality as typed (code, place)
@@ -28835,14 +28881,14 @@ as $$
   )) as entry
 $$;
 comment on function private.last_decision is
-  'The newest entry of the audit trail that decides about the item or, if it is a report, about '
-  'another of the same target.';
+  'The newest decision in the audit trail about the item or, for a report, about another report of '
+  'the same target.';
 
 -- sql/11_admin/4_reads_days.sql
 
 create function private.stats_by_day(days integer) returns json
   language plpgsql stable
-  security definer -- counts what everybody does; its caller requires an admin
+  security definer -- counts rows of all accounts; its caller requires an admin
   set search_path = ''
 as $$
 declare
@@ -28918,7 +28964,7 @@ begin
 end
 $$;
 comment on function private.stats_by_day is
-  'The figures of the last days in Kuwait, today''s the last. A listing counts when it was first '
+  'The figures of each of the last days in Kuwait, up to today. A listing counts when first '
   'published, a payment when it was paid, a refund when it was settled.';
 
 -- sql/11_admin/4_reads_history.sql
@@ -29015,9 +29061,9 @@ begin
 end
 $$;
 comment on function private.get_user_history is
-  'Api: For admins: what get_user has, with the newest 50 each of the account''s listings, of reports '
-  'by it and about it, of its invoices with their payments, of entries of the audit trail and of '
-  'notes. 403 admin_only, 404 user_not_found.';
+  'Api: For admins: user, identities, sessions and listings of get_user, and the newest 50 each of '
+  'the account''s listings, reports by it, reports about it, its invoices with their payments, '
+  'entries of the audit trail and notes. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.get_user_history to authenticated;
 
@@ -29294,9 +29340,9 @@ begin
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions and usual reasons, by time or a shown value. A '
-  'filter or sort that only some kinds have leaves out the others; account_id is the owner or '
-  'reporter. 403 admin_only.';
+  'Api: For admins: the queue with possible decisions and usual reasons, sorted by time or a '
+  'value. A filter or sort that only some kinds have leaves out the others; account_id is the '
+  'owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
 
@@ -29356,7 +29402,7 @@ begin
 end
 $$;
 comment on function private.list_notes is
-  'Api: For admins: what was noted about a target or an account, newest or oldest first. 403 '
+  'Api: For admins: the notes about a target or an account, newest or oldest first. 403 '
   'admin_only.';
 
 grant execute on function private.list_notes to authenticated;
@@ -29520,7 +29566,7 @@ begin
 end
 $$;
 comment on function private.list_my_reports is
-  'Api: What the calling account has reported, newest first, and whether it is decided.';
+  'Api: The calling account''s reports, newest first, and whether each is decided.';
 
 grant execute on function private.list_my_reports to authenticated;
 
@@ -29602,7 +29648,7 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, the queue, and what happened on '
+  'Api: For admins: counts users, identities and listings by state, the queue, and the events of '
   'each of the last days (90 at most). 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
@@ -29669,7 +29715,7 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
+  'Returns at most 2001 ids, because users_source uses only shorter lists of ids.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql stable
@@ -29882,7 +29928,7 @@ grant execute on function private.list_users, private.get_user to authenticated;
 -- sql/11_admin/5_writes_acts.sql
 
 -- A row of admin_acts is carried out by the functions that the routes call, or refused with an
--- explanation. No admin is signed in, so the audit trail gets the row's id and the admin it names.
+-- explanation. No admin is signed in, so the audit trail gets the row's id and the admin in "by".
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -29986,8 +30032,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be that of the view; without '
-  'documents it may be left out.';
+  'To verify or reject an identity with documents, version must be the one shown in '
+  'admin_identities_to_verify; without documents it is optional.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -30071,7 +30117,7 @@ begin
       return private.do_act(act, kind, target_id);
     exception
       when deadlock_detected or serialization_failure then
-        -- Rolling this block back releases its locks. The facade repeats requests in the same way.
+        -- Rolling this block back releases its locks. The facade retries requests in the same way.
         tries := tries + 1;
         if tries = 5 then
           raise;
@@ -30229,8 +30275,8 @@ end
 $$;
 comment on function private.claim_moderation is
   'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
-  'Returns who has, what was last decided about it, and the item as it stands. 403 admin_only, 404 '
-  'not_found.';
+  'Returns the holder of the claim, the last decision about the item, and its current record. 403 '
+  'admin_only, 404 not_found.';
 
 create function private.release_moderation(id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -30365,7 +30411,7 @@ begin
 end
 $$;
 comment on function private.get_admin_document is
-  'Facade: returns the file of a document to an admin and records that in the audit trail.';
+  'Facade: returns the file of a document to an admin and records the access in the audit trail.';
 
 create function private.get_admin_picture(media_id uuid) returns json
   language plpgsql stable security definer set search_path = ''
@@ -30384,7 +30430,7 @@ begin
 end
 $$;
 comment on function private.get_admin_picture is
-  'Facade: tells an admin where the file of a picture is, even if it is suspended.';
+  'Facade: returns the bucket and name of a picture''s file to an admin, even if it is suspended.';
 
 grant execute on function private.get_admin_document, private.get_admin_picture to authenticated;
 
@@ -30401,7 +30447,7 @@ declare
   duplicate public.duplicates;
   property public.properties;
 begin
-  -- The listing is locked first, as in everything else that ends a pair.
+  -- The listing is locked first, as in all functions that end a pair.
   select properties.* into property from public.properties
   join public.duplicates on duplicates.property_id = properties.id
   where duplicates.id = duplicate_id
@@ -30442,7 +30488,7 @@ begin
 end
 $$;
 comment on function private.moderate_duplicate is
-  'Carries out a decision about a pair; suspend is about the listing that was published later. '
+  'Carries out a decision about a pair; suspend suspends the listing that was published later. '
   'Returns null if there is no such pair.';
 
 -- sql/11_admin/5_writes_exports.sql
@@ -30467,7 +30513,7 @@ begin
   where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
     and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
   if exports > 3 and list <> 'payment_events' then
-    -- The day makes the alarm unique, because nothing settles the one of an earlier day.
+    -- The day makes the alarm unique, because nothing settles alarms of earlier days.
     perform private.raise_alarm('people_exported',
       concat_ws(' ', admin_id, (now() at time zone 'Asia/Kuwait')::date),
       jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));
@@ -30475,8 +30521,8 @@ begin
 end
 $$;
 comment on function private.begin_export is
-  'Facade: for admins: records that a list is exported, with its filters. One with people in it needs a '
-  'proof, and the fourth of these within 24 hours raises an alarm.';
+  'Facade: for admins: records the export of a list, with its filters. A list with people in it '
+  'needs a proof, and the fourth export of such lists within 24 hours raises an alarm.';
 
 grant execute on function private.begin_export to authenticated;
 
@@ -30693,7 +30739,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- Concurrent calls lock the conversations in this order.
+  -- Sorted to avoid deadlocks: hide_message locks the conversation.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (
@@ -30716,8 +30762,8 @@ begin
 end
 $$;
 comment on function private.hide_messages is
-  'Hides a message and, with everywhere, all of its sender''s that have the same picture. Returns '
-  'how many were hidden.';
+  'Hides a message and, with everywhere, all its sender''s messages with the same picture. Returns '
+  'the number of messages that it hid.';
 
 create function private.moderate_report(
   report public.reports, decision text, reason text, everywhere boolean
@@ -30909,13 +30955,13 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report (with everywhere all messages of one sender that have the '
-  'same picture), suspends the later one of a pair of duplicates or dismisses the pair, pays out or '
-  'writes off money of a deleted account. The last two need a proof, which only the facade passes '
-  'on. version is that of the listing or page that the admin saw, '
-  'document_ids the documents of a waiting company or office. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
-  'documents_changed, licence_in_use, 422 licence_expired.';
+  'identity, upholds or dismisses a report (everywhere hides all the sender''s messages with the '
+  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, pays '
+  'out or writes off money of a deleted account. The last two need a proof, which only the facade '
+  'passes on. version: the version of the listing or page that the admin saw; document_ids: the '
+  'documents of a waiting company or office that the admin saw. 403 admin_only, proof_required, '
+  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 
@@ -30936,7 +30982,7 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note is deleted when its row ends, so the row must still exist, and this lock keeps it.
+  -- A note is deleted with its target, so the target must exist, and this lock keeps it.
   case kind
     when 'identity' then
       perform from public.identities
@@ -30969,8 +31015,8 @@ begin
 end
 $$;
 comment on function private.lock_noted_account is
-  'Locks and returns the account that a note is about, and locks the row, so that whatever deletes '
-  'their notes has to wait.';
+  'Locks the target of a note and its account, so that a transaction that deletes their notes '
+  'waits. Returns the account.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -30998,22 +31044,22 @@ begin
   values (private.lock_noted_account(target_type, target_id), add_note.target_type,
     add_note.target_id, admin_id, words)
   returning * into added;
-  -- The words are not in the audit trail, which keeps everything for good.
+  -- The text is not in the audit trail, because that is never purged.
   perform private.audit('note.added', 'note', added.id, null, null,
     jsonb_build_object('targetType', target_type, 'targetId', target_id));
   return private.note_record(added);
 end
 $$;
 comment on function private.add_note is
-  'Api: For admins: notes something about an account, identity, property, report, duplicate or '
+  'Api: For admins: adds a note about an account, identity, property, report, duplicate or '
   'payout. 403 admin_only, 404 not_found.';
 
 grant execute on function private.add_note to authenticated;
 
 -- sql/11_admin/5_writes_passkeys.sql
 
--- The facade makes the challenge and verifies what the passkey signed; what reaches these functions
--- was verified (functions/api/accounts/passkeys.ts).
+-- The facade makes the challenge, and verifies the signature of the passkey before it calls
+-- add_passkey or save_proof (functions/api/accounts/passkeys.ts).
 
 create function private.check_passkeys(account_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -31037,7 +31083,7 @@ declare
   admin_id uuid;
   known json;
 begin
-  perform private.lock_caller(); -- so that the session does not end meanwhile
+  perform private.lock_caller(); -- so that the session does not end before the commit
   admin_id := private.require_admin();
   if adding then
     perform private.require_admin_proof(of_passkeys => true);
@@ -31069,9 +31115,9 @@ begin
 end
 $$;
 comment on function private.begin_passkey is
-  'Facade: for admins: stores a challenge (a session has one to add a passkey and one to prove) '
-  'and returns the passkeys of the host. 403 proof_required, passkey_required, 404 not_found if '
-  'none can prove, 409 passkeys_full.';
+  'Facade: for admins: stores a challenge (a session has one for adding a passkey and one for a '
+  'proof) and returns the caller''s passkeys of the host. 403 proof_required, passkey_required, '
+  '404 not_found without a passkey for a proof, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -31101,8 +31147,8 @@ begin
 end
 $$;
 comment on function private.take_passkey_challenge is
-  'Facade: for admins: uses up the challenge of the session, whatever was signed, and returns it '
-  'with the caller''s passkey of this id. Either may be null.';
+  'Facade: for admins: deletes the challenge of the session, before the signature is verified, and '
+  'returns it with the caller''s passkey of this id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -31114,7 +31160,7 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  -- so that the second of two concurrent calls counts the first
+  -- The second of two concurrent calls waits here, so that it counts the first passkey.
   perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
@@ -31135,7 +31181,7 @@ end
 $$;
 comment on function private.add_passkey is
   'Facade: for admins: adds a passkey. 403 proof_required, passkey_required, 409 passkeys_full, '
-  '422 if anybody has it already.';
+  '422 if it is registered already.';
 
 create function private.end_passkey_proofs(account_id uuid, but_session uuid default null)
   returns void
@@ -31165,7 +31211,7 @@ begin
   if gone.id is null then
     perform private.refuse(404, 'not_found');
   end if;
-  -- Which passkey proved in another session is not stored, and it may have been this one.
+  -- A proof does not store its passkey, so the proofs of other sessions may be by this passkey.
   perform private.end_passkey_proofs(admin_id, but_session => private.session_id());
   perform private.audit('passkey.removed', 'account', admin_id,
     before => private.passkey_record(gone)::jsonb);
@@ -31209,8 +31255,8 @@ grant execute on function
 
 -- sql/11_admin/5_writes_proofs.sql
 
--- The facade checks the password or the code, counting the attempts like those of sign-ins, or what
--- a passkey has signed (functions/api/accounts/passkeys.ts).
+-- The facade checks the password or code, and counts the attempts like sign-ins, or it verifies the
+-- signature of a passkey (functions/api/accounts/passkeys.ts).
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -31274,8 +31320,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- The counter of a passkey that counts must exceed the stored one, which may have grown since
-    -- the facade read it; any other stays at 0.
+    -- The signature counter must exceed the stored one, which may have grown since the facade read
+    -- it. A passkey without a counter always sends 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id
@@ -31404,8 +31450,8 @@ $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
   'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, refund_repeated for the same within 10 minutes '
-  'without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
+  'invoice_not_found, 409 status_transition_invalid, refund_repeated for an equal one within 10 '
+  'minutes without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;
 
@@ -31446,7 +31492,7 @@ begin
   report.part := part;
   report.stored_content := private.reported_content(report);
   if report.stored_content is null then
-    perform private.refuse(404, 'not_found'); -- a review that its author has deleted this moment
+    perform private.refuse(404, 'not_found'); -- a review that its author has just deleted
   elsif part = 'picture' and report.stored_content -> 'pictures' = '[]' then
     perform private.refuse_field('part', 'invalid');
   end if;
@@ -31475,11 +31521,11 @@ begin
 end
 $$;
 comment on function private.add_report is
-  'Api: Reports a listing, advertiser, message or review that the caller sees, or a listing that '
-  'it asked or talked about; for a message, part may be picture. A copy of what is reported is '
-  'stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists while an '
-  'earlier one is open or was dismissed and the thing is unchanged (a person for 7 days, a '
-  'message for ever); 422 for one''s own.';
+  'Api: Reports a listing, advertiser, message or review that the caller can see, or a listing '
+  'that the caller asked or talked about; for a message, part may be picture. A copy of the '
+  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists '
+  'while an earlier report is open, or was dismissed and the content is unchanged (a person for 7 '
+  'days, a message for ever); 422 for the caller''s own content.';
 
 grant execute on function private.add_report to authenticated;
 
@@ -31570,8 +31616,8 @@ begin
 end
 $$;
 comment on function private.change_plan is
-  'Facade: for admins: changes the given fields of a plan. version is that of the plan that was '
-  'shown.';
+  'Facade: for admins: changes the given fields of a plan. version: the version of the plan '
+  'that the admin saw.';
 
 create function private.setting_json(setting private.settings) returns json
   language sql stable
@@ -31583,7 +31629,7 @@ create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
 comment on function private.is_for_admins is
-  'Whether admins change this setting; the functions write the others.';
+  'Whether admins change this setting; edge functions write the others.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''
@@ -31633,7 +31679,7 @@ begin
 end
 $$;
 comment on function private.change_setting is
-  'Facade: for admins: changes a setting. version is that of the value that was shown.';
+  'Facade: for admins: changes a setting. version: the version of the value that the admin saw.';
 
 grant execute on function
   private.list_admin_plans, private.change_plan, private.list_admin_settings,
@@ -31784,8 +31830,8 @@ begin
 end
 $$;
 comment on function private.open_payout is
-  'Facade: for admins: returns the money of a banned account to its payments; the rest waits. Can be '
-  'repeated.';
+  'Facade: for admins: returns the money of a banned account to the payments that it came from; '
+  'the rest waits for a transfer. Can be repeated.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''
@@ -31878,8 +31924,8 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Usually the caller has locked the sessions. A session that another transaction has locked,
-  -- perhaps one that now waits for the account, is left to a job.
+  -- Usually the caller has locked the sessions. A session that another transaction has locked is
+  -- left to a job, because that transaction may be waiting for the account.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -31919,7 +31965,7 @@ begin
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes that the account wrote or that are about it, and what decided reports keep of it.';
+  'Deletes notes by or about the account, and the copies of its content in decided reports.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -31928,7 +31974,7 @@ create trigger accounts_forget_notes
 
 create function private.forget_notes_about() returns trigger
   language plpgsql
-  security definer -- deletes what administrators noted, whoever ends the row
+  security definer -- deletes notes of administrators, whoever ends the row
   set search_path = ''
 as $$
 begin
@@ -31980,7 +32026,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Ends an act when the provider has answered about its refund.';
+  'Completes an act when the provider has settled or rejected its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
@@ -31992,7 +32038,7 @@ create trigger refunds_end_their_acts
 create function private.notify_admins(details jsonb) returns void
   language sql security definer set search_path = ''
 as $$
-  -- A job notifies the admins, so that the one who acts does not wait for locks on other accounts.
+  -- A job notifies the admins, so that the acting admin does not wait for locks on other accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -32084,7 +32130,7 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day; settles it when the wait is over.';
+  'Job: raises an alarm for an act that has waited for a day; settles it once the act is decided.';
 
 create function private.empty_reports() returns bigint
   language plpgsql
@@ -32114,7 +32160,7 @@ create function private.purge_claims() returns bigint
 as $$
   select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
-comment on function private.purge_claims is 'Job: deletes claims of the queue that are over.';
+comment on function private.purge_claims is 'Job: deletes expired claims of the queue.';
 
 grant execute on function
   private.report_waiting_acts, private.empty_reports, private.purge_claims
@@ -32122,7 +32168,7 @@ grant execute on function
 
 -- sql/11_admin/9_studio.sql
 
--- These views have their caller's rights; clients cannot read them. Their comments guide admins.
+-- These views run with the caller's rights; clients cannot read them. Their comments guide admins.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -32235,12 +32281,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; pending_changes is what one that was verified '
-  'before wants to change. claims lists others with the same licence, its holder first; only one '
-  'can be active. decisions lists what was decided about the same account or licence, the newest '
-  'first. Add a row to admin_acts with act verify_identity or reject_identity, target id or '
-  'licence_no and this version, which changes with the page and the papers (admin_documents); '
-  'without papers it may be left out.';
+  'Companies and offices to verify, oldest first; pending_changes are the changes that a verified '
+  'one asks for. claims lists others with the same licence, its holder first; only one can be '
+  'active. decisions lists earlier decisions about the same account or licence, newest first. Add '
+  'a row to admin_acts with act verify_identity or reject_identity, target id or licence_no, and '
+  'the version shown here, which changes with the page and the papers (admin_documents) and is '
+  'optional without papers.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -32316,10 +32362,10 @@ create view public.admin_reports with (security_invoker = true) as
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'Open reports, oldest first; about and account_id name the reported account, says is the text. '
-  'reported_as is what was reported, as it stood then, now_is what it is now, both with addresses '
-  'of their pictures; decide about reported_as. '
-  'Add a row to admin_acts with act uphold or dismiss and id as target. Upholding suspends the '
-  'listing or hides the review or message; both acts decide all reports of the same target.';
+  'reported_as is the content at the time of the report, now_is the current content, both with '
+  'URLs of their pictures; decide about reported_as. Add a row to admin_acts with act uphold or '
+  'dismiss and id as target. Upholding suspends the listing or hides the review or message; both '
+  'acts decide all reports of the same target.';
 
 create view public.admin_duplicates with (security_invoker = true) as
   select
@@ -32348,7 +32394,7 @@ create view public.admin_duplicates with (security_invoker = true) as
 comment on view public.admin_duplicates is
   'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
   'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
-  'dismiss_duplicate and id as target; a pair that was decided does not come again.';
+  'dismiss_duplicate and id as target; a decided pair does not return.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -32366,9 +32412,9 @@ create view public.admin_payouts with (security_invoker = true) as
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
   'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
-  'most. The provider returns what is at_provider. Transfer what is open, from not_before on, then '
-  'add a row to admin_acts with act pay_out, id as target and the reference as note, or write_off '
-  'with a reason.';
+  'most. The provider returns money at_provider. Transfer open money, from not_before on, and add '
+  'a row to admin_acts with act pay_out, id as target and the reference as note, or write_off with '
+  'a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -32376,7 +32422,8 @@ create view public.admin_alarms with (security_invoker = true) as
   where alarms.settled_at is null
   order by alarms.raised_at;
 comment on view public.admin_alarms is
-  'Unsettled alarms, oldest first. When done, set settled_at and settled_note of private.alarms.';
+  'Unsettled alarms, oldest first. To settle one, set settled_at and settled_note in '
+  'private.alarms.';
 
 create view public.admin_payment_events with (security_invoker = true) as
   select
@@ -32449,7 +32496,7 @@ create table public.reviews (
 );
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
-comment on column public.reviews.comment is 'Null if there is none or the author was closed.';
+comment on column public.reviews.comment is 'Null if there is none or its author is closed.';
 comment on column public.reviews.created_at is
   'When it was written; the author can change it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
@@ -32473,8 +32520,8 @@ comment on table private.review_notices is
   'Pairs of an author and an identity that was notified of the author''s review; a later review by '
   'the same author notifies nobody. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, kept even if it is deleted: the author can write no other '
-  'for two years.';
+  'When the author''s review was hidden, kept even after its deletion: the author cannot write '
+  'another for two years.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -32484,8 +32531,8 @@ create table private.closed_licences (
   closed_at timestamptz not null default now()
 );
 comment on table private.closed_licences is
-  'The licences of closed companies and offices, by which their reviews move to the account''s '
-  'next identity with the same one. Cleaned by private.purge_closed_licences, and deleted with the '
+  'The licences of closed companies and offices. Their reviews move to the account''s next '
+  'identity with the same licence. Cleaned by private.purge_closed_licences, and deleted with the '
   'account.';
 create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
 create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
@@ -32546,7 +32593,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Records for the author and the identity when the review was hidden, or that it is shown again.';
+  'Stores in review_notices when the review was hidden, or null if it is shown again.';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)
@@ -33042,7 +33089,7 @@ create function private.on_author_identity_changed() returns trigger
 as $$
 begin
   if old.status = 'closing' and new.status = 'closed' then
-    -- Ratings that were hidden only by the closing are shown again.
+    -- Ratings that were hidden only because of the closing are shown again.
     update public.reviews set author_active = true
     from public.accounts
     where reviews.author_identity_id = new.id and not reviews.author_active
@@ -33072,7 +33119,7 @@ begin
     from public.identities
     where identities.account_id = new.id;
   else
-    -- Ratings that were hidden only by the request are shown again.
+    -- Ratings that were hidden only because of the deletion request are shown again.
     update public.reviews set author_active = true
     from public.identities
     where reviews.author_account_id = new.id and not reviews.author_active
@@ -33141,7 +33188,7 @@ begin
       and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
-    -- They are locked first, because each of them then locks the totals of both identities.
+    -- The reviews are locked first, because each update below locks the totals of both identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
@@ -33159,7 +33206,7 @@ end
 $$;
 comment on function private.take_over_reviews is
   'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
-  'verified one of the same account with its licence.';
+  'account''s verified identity with the same licence.';
 
 create function private.on_licence_taken() returns trigger
   language plpgsql security definer set search_path = ''
@@ -33177,8 +33224,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves reviews once their identity is closed and a verified one of its account has its licence, '
-  'in either order.';
+  'Moves reviews once their identity is closed and a verified identity of the account has its '
+  'licence, whichever happens first.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities
@@ -33251,7 +33298,7 @@ comment on column public.notifications.quoted_seq is
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index serves the list of unread notifications and counts them by an index-only scan.
+-- This index serves the list of unread notifications, and their count by an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);
@@ -33347,7 +33394,7 @@ comment on column private.notification_events.property_id is
 comment on column private.notification_events.details is
   'The values for the texts; for a first sign-in its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The last identity handled so far; a job goes through them in the order of their ids.';
+  'The last identity that the job has handled; it handles identities in the order of their ids.';
 comment on column private.notification_events.notified_at is
   'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
@@ -33423,34 +33470,35 @@ create table private.push_outbox (
 );
 comment on table private.push_outbox is
   'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
-comment on column private.push_outbox.push_id is 'One for all devices, so that limits count it once.';
+comment on column private.push_outbox.push_id is
+  'Shared by all devices of the account, so that limits count the push once.';
 comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
 comment on column private.push_outbox.author_id is
   'The account whose act the push is about, if limits count its pushes.';
 comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
 comment on column private.push_outbox.counted is
-  'Whether a device has got it, so that the limits have a hit for it. Until then they count the '
-  'row itself; a push that is dropped counts no more.';
-comment on column private.push_outbox.notification_id is 'Once it is read, the push is not sent.';
+  'Whether a device has received it and the limits have a hit for it. Until then they count the '
+  'row itself; a dropped push no longer counts.';
+comment on column private.push_outbox.notification_id is 'Once this is read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
   'The conversation whose unread messages to identity_id it announces, or all conversations whose '
   'messages it counts. If none is unread, it is not sent.';
 comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it on the device, and here while it waits. While it is '
-  'being sent, a newer one waits for its end.';
+  'A newer push with the same key replaces it on the device, and in this table while it waits. '
+  'While it is being sent, a newer push waits.';
 comment on column private.push_outbox.category is
   'A preference category, used as Android channel; badge for a silent push with the badge alone.';
 comment on column private.push_outbox.title is
-  'Empty, like body, for messages, whose text is made when they are sent, and for a silent push.';
+  'Empty (as is body) for messages, whose text is made at sending, and for silent pushes.';
 comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
 comment on column private.push_outbox.details is
-  'The values of its text. A push about a listing is checked against them again before it is sent.';
+  'The values in its text. Before a push about a listing is sent, private.still_holds checks them.';
 comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
 comment on column private.push_outbox.due_at is
   'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
 comment on column private.push_outbox.held_until is
-  'The end of a wait that FCM asked for; a newer text does not end it.';
+  'The end of a wait that FCM asked for; a newer text does not shorten it.';
 comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
 create unique index push_outbox_waiting_key
   on private.push_outbox (account_id, device_id, collapse_key) where lease is null;
@@ -33613,8 +33661,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one long function, because calling helpers with a search_path would cost more than the
-  -- helpers do.
+  -- This is one long function, because calling a helper with a search_path costs more than its work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -33780,8 +33827,8 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'The texts of a conversation''s notification (how many messages are unread, and the last one '
-  'that is shown) and that one''s seq; both are null if nothing is unread.';
+  'The texts of a conversation''s notification (the number of unread messages and the last one '
+  'that is not hidden) and the seq of that message; both are null if nothing is unread.';
 
 -- sql/13_notifications/4_reads.sql
 
@@ -33925,7 +33972,7 @@ comment on function private.queue_badge is
 
 create function private.announce_unread(account_id uuid) returns void
   language plpgsql
-  security definer -- tells other accounts, too
+  security definer -- called for other accounts, too
   set search_path = ''
 as $$
 begin
@@ -33938,8 +33985,8 @@ end
 $$;
 comment on function private.announce_unread is
   'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. Whoever deletes notifications locks '
-  'the devices first.';
+  'get an event, the others are asked to correct the badge. A caller that deletes notifications '
+  'locks the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -34022,7 +34069,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones that arrived meanwhile.';
+  'Marks all notifications as read; returns the number of unread ones that have arrived since.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -34106,7 +34153,7 @@ declare
 begin
   perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
-  -- The session is locked before the account, as in a refresh; lock_caller fails if it has ended.
+  -- The session is locked before the account, as in a refresh; lock_caller fails without a session.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
@@ -34247,8 +34294,8 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Stores a draft, or counts it into the unread notification unread_id. Returns null if another '
-  'transaction has written that notification meanwhile.';
+  'Stores a draft, or counts it into the unread notification unread_id. Returns null if a '
+  'concurrent transaction has written that notification.';
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
@@ -34269,8 +34316,8 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'Defers a notification that met a lock, for a job to make it later; after any other error, '
-  'raises an alarm instead.';
+  'After a lock conflict, defers the notification to a job; after any other error, raises an '
+  'alarm.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -34307,8 +34354,7 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- An account whose deletion is requested is only notified of that, of money and of its
-      -- security.
+      -- An account whose deletion is requested is only notified of the deletion, money and security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -34321,7 +34367,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If another transaction has changed or made the notification meanwhile, the loop starts again.
+    -- If a concurrent transaction has written the notification, the loop starts again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -34412,8 +34458,8 @@ end
 $$;
 comment on function private.awaits_reading is
   'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
-  'it is neither archived, muted nor blocked, and its notification, if messages make any, was not '
-  'read.';
+  'it is neither archived, muted nor blocked, and its notification is unread or the account has '
+  'none for messages.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -34457,8 +34503,8 @@ begin
 end
 $$;
 comment on function private.may_push is
-  'Whether a rate of pushes leaves room for another one. It counts those that arrived and those '
-  'that wait, and locks its hits, so that none is queued meanwhile.';
+  'Whether a rate allows another push. Counts the pushes that arrived and those that wait, and '
+  'locks the hits of the rate, so that concurrent calls wait.';
 
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
@@ -34508,8 +34554,9 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that got no push of '
-  'their own on these devices. The caller has locked the account''s row of pushes_strangers.';
+  'Queues at most one push an hour, with the number of messages from strangers that were not '
+  'pushed one by one to these devices. The caller has locked the account''s row of '
+  'pushes_strangers.';
 
 create function private.queue_push(
   made public.notifications, category text, at_once boolean, language text,
@@ -34522,7 +34569,7 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
-  -- The texts of messages are made when they are sent.
+  -- The text of a push about messages is made when it is sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
     else gen_random_uuid() end;
@@ -34538,7 +34585,7 @@ begin
   if not found then
     return;
   end if;
-  -- A push that waits is renewed, whatever the limits.
+  -- A waiting push is updated regardless of the limits.
   waits_for := array(
     select waiting.device_id from private.push_outbox as waiting
     where waiting.account_id = made.account_id and waiting.collapse_key = key
@@ -34585,15 +34632,14 @@ begin
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
-      -- After FCM has answered to an older text, a newer one need not wait, unless FCM asked for
-      -- it.
+      -- A newer text does not wait for the retry of an older one, unless FCM asked for the wait.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account, or renews the one that waits. Rates limit the '
-  'pushes per author, and those of messages from all strangers together.';
+  'Queues a push for each device of the account, or updates the waiting one. Rates limit the '
+  'pushes per author, and the pushes of messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -34613,7 +34659,7 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  -- What is pushed may not be listed.
+  -- A kind can be pushed without being listed.
   if was_unread is null and not exists (
     select from private.push_outbox
     where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
@@ -34640,8 +34686,8 @@ create function private.apply_push_preferences(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being sent, claimed or written are left alone; before their next try
-  -- private.claim_pushes applies the preferences that hold by then.
+  -- Pushes that are being sent, claimed or written are skipped; private.claim_pushes applies the
+  -- current preferences before their next try.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -34655,7 +34701,7 @@ begin
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
     -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    -- After a failure they may, since nothing says how much of the wait was quiet hours.
+    -- After a failure they may, because the row does not say how much of the wait was quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
@@ -34707,8 +34753,8 @@ create function private.on_session_begun() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The first sign-in is by the person who has just registered, so nobody is notified of it, nor of
-  -- one from the same address and client soon after (private.finish_sign_in).
+  -- Nobody is notified of the first sign-in, which is by the person who has just registered, or of
+  -- a sign-in from the same address and client soon after it (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
@@ -34763,9 +34809,9 @@ create function private.on_session_ended() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Devices are locked last, so everything that this transaction locks later is locked first: the
-  -- account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all dependents if
-  -- the user is being deleted.
+  -- Devices come last in the order of locks, so rows that this transaction needs later are locked
+  -- first: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
+  -- dependents if the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -34994,7 +35040,7 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact, except a chat, whose first message does that.';
+  'Notifies the owner of a request for contact, except a chat, whose first message notifies.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -35021,8 +35067,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Tells an account, once its ban is lifted, what the end of the plan has hidden, because it is '
-  'told nothing while it is banned.';
+  'Notifies an account, once its ban is lifted, of the listings that the end of its plan has '
+  'hidden; a banned account is not notified.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts
@@ -35072,7 +35118,7 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- This locks the rates of all readers in one order; new notifications are pushed later.
+      -- Locks the rates of all readers in one order, also for new notifications, pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -35084,7 +35130,7 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- The alias is not notifications, as account_settings.notifications would take precedence.
+    -- The alias is not notifications, which would mean the column account_settings.notifications.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -35092,14 +35138,14 @@ begin
     join public.accounts on accounts.id = made.account_id
     left join public.account_settings as chosen on chosen.account_id = accounts.id
     where (delivery.ends).pushes
-    order by made.account_id; -- sorted, because the readers' rates are counted in that order
+    order by made.account_id; -- the order in which the readers' rates are locked
   end if;
   return counted_ids;
 end
 $$;
 comment on function private.count_up_messages is
   'Counts messages into the unread notifications about their conversations. Returns the ids of '
-  'these in the order of the messages, null where there is none.';
+  'these notifications in the order of the messages, null for a message without one.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language sql stable
@@ -35121,7 +35167,7 @@ begin
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay those waiting for this transaction.
+        -- An immediate retry would meet the same lock and delay transactions that wait for this one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -35204,7 +35250,8 @@ begin
   end if;
   said := private.unread_messages(reader.conversation_id, reader.identity_id);
   if said.last_seq is null then
-    perform private.lock_devices(array[reader.account_id]); -- before the pushes, deleted with it
+    -- Before the rows of push_outbox, to which the delete cascades.
+    perform private.lock_devices(array[reader.account_id]);
     delete from public.notifications where notifications.id = renewed.id;
     perform private.announce_unread(reader.account_id);
   else
@@ -35217,8 +35264,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Rewrites the unread notification of a conversation for what is unread now, or deletes it if '
-  'nothing is.';
+  'Updates the unread notification of a conversation to its unread messages, or deletes it if '
+  'there are none.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -35243,8 +35290,8 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Updates the notification of what is unread when a message is hidden or shown again, and removes '
-  'a hidden one''s words from every notification that quotes it.';
+  'Updates the unread notification when a message is hidden or shown again, and removes the text '
+  'of a hidden message from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
@@ -35292,8 +35339,8 @@ create trigger notification_requests_are_met
 
 -- sql/13_notifications/6_events_seen.sql
 
--- Archiving a conversation and blocking somebody show that their messages have been seen. What comes
--- later makes notifications as before, and nothing brings the old ones back.
+-- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
+-- make notifications as before, and the old notifications stay read.
 
 -- Messages update archived too, but not muted, so they do not evaluate the condition.
 create trigger participants_read_notifications_when_archived
@@ -35379,7 +35426,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, when renewing begins.';
+  'Job: warns the owner of a listing once, seven days before it expires, when it can be renewed.';
 
 create function private.licence_warning(licence_expires_on date) returns integer
   language plpgsql stable set search_path = ''
@@ -35587,8 +35634,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies those of the next 200 people who have not accepted new terms; returns 0 when all '
-  'are done.';
+  'Job: notifies the next 200 people, except those who have accepted the new terms; returns 0 when '
+  'nobody is left.';
 
 create function private.announce_withdrawals() returns bigint
   language plpgsql
@@ -35598,7 +35645,7 @@ as $$
 declare
   event private.notification_events;
 begin
-  -- One account in a transaction, because its locks must not be held beside another's.
+  -- One account per transaction, so that locks of two accounts are never held together.
   select * into event from private.notification_events
   where notification_events.notified_at is null
     and notification_events.kind = 'notifications_withdrawn'
@@ -35615,7 +35662,7 @@ end
 $$;
 comment on function private.announce_withdrawals is
   'Job: tells the devices of an account that unread notifications were deleted with a closed '
-  'identity; returns 0 when all are told.';
+  'identity; returns 0 when no account is left.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -35624,7 +35671,7 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  -- The lock of the oldest event of a listing and kind stands for all of them.
+  -- The lock on the oldest event of a listing and kind protects all its events of that kind.
   select * into event from private.notification_events as oldest
   where oldest.notified_at is null and oldest.property_id is not null
     and not exists (
@@ -35636,7 +35683,7 @@ begin
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- If some people were told of a fall, the others are told too, before the next one.
+  -- If some people were notified of a price fall, the others are too, before the next event.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
@@ -35684,7 +35731,7 @@ begin
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
   -- The text gives the current state of the listing, not its state at the time of the event; but
-  -- all who are told of one fall are told one price.
+  -- everybody who is notified of one price fall gets the same price.
   if event.kind = 'favorite_price_drop' then
     price := coalesce((event.details ->> 'price')::numeric, property.price);
     if not property.listed or (property.price <= price) is not true then
@@ -35721,8 +35768,8 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts; null if the event is outdated, if the same state was notified within '
-  'a day, or if three falls were, or if this one is not 5 percent below the last of them.';
+  'The values for the texts. Null if the event is outdated, if the same state or three price falls '
+  'were notified within a day, or if the price is not 5 percent below the last notified one.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -35744,7 +35791,7 @@ begin
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    if event.details ? 'price' then -- some were told, so it counts
+    if event.details ? 'price' then -- some people were notified, so it counts
       update private.notification_events set notified_at = now()
       where notification_events.id = event.id;
     else
@@ -35765,7 +35812,7 @@ begin
       order by favorites.identity_id
       limit 200
     ) as next
-    -- Sorted, because concurrent runs for two listings of one owner count the same rates of pushes.
+    -- Sorted to avoid deadlocks: concurrent runs for one owner's listings update the same push counters.
     order by next.account_id, next.identity_id
   loop
     begin
@@ -35773,7 +35820,7 @@ begin
         saver.account_id, saver.identity_id, event.kind, event.property_id, text_details,
         texts => texts);
     exception
-      when lock_not_available or deadlock_detected then raise; -- the whole batch is tried again
+      when lock_not_available or deadlock_detected then raise; -- the whole batch is retried
       when others then
         perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
@@ -35814,7 +35861,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- The notification says what is unread now; under this lock no message changes that.
+    -- The notification counts the messages that are unread now; under this lock that cannot change.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
@@ -35919,9 +35966,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that are expired, read, tried 8 times, lost in two crashes, or in one if a newer '
-  'one waits, those that quote a blocked identity, those that the account has switched off, and those '
-  'for signed-out devices or accounts that may not act.';
+  'Job: drops pushes that have expired, were read or tried 8 times, were lost in two crashes (one '
+  'if a newer push waits), quote a blocked identity or are switched off, and pushes to signed-out '
+  'devices or accounts that may not act.';
 
 create function private.hold_in_quiet_hours() returns void
   language sql set search_path = ''
@@ -35938,8 +35985,8 @@ as $$
   )
 $$;
 comment on function private.hold_in_quiet_hours is
-  'Puts off what was due before quiet hours and was not sent: it failed, all pushes were paused, or '
-  'the job did not run.';
+  'Postpones pushes that were due before quiet hours but not sent, because they failed, all pushes '
+  'were paused, or the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -35972,9 +36019,8 @@ begin
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push about messages when it is sent, so that it says what is unread then; '
-  'null if nothing is. If the push is about waiting messages, it counts those that were not '
-  'pushed.';
+  'Makes the text of a push at sending, from the messages that are unread then; null if none is. A '
+  'push about waiting messages counts messages that were not pushed.';
 
 create function private.still_holds(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -36003,8 +36049,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether what a push says of a listing is still true: its price, that it is or is not offered, '
-  'that it expires. It no longer is if the push quotes a title that may not be shown any more.';
+  'Whether a push about a listing is still true: its price, whether it is offered, its expiry. '
+  'False if the push quotes a title that may no longer be shown.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -36075,7 +36121,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- It was read since drop_pushes looked, or what it says of a listing is no longer true.
+    -- Pushes that were read after drop_pushes, or are no longer true of their listing.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -36109,7 +36155,7 @@ begin
   if push.author_id is null and push.collapse_key <> 'messages_waiting' then
     return; -- no rate counts it
   end if;
-  -- The hits are locked before the rows, as in queue_push, and another device may have counted it.
+  -- The hits are locked before the rows, as in queue_push. Another device may have counted the push.
   for rule in
     select rules.name, rules.subject
     from (values
@@ -36139,7 +36185,7 @@ begin
 end
 $$;
 comment on function private.count_push is
-  'Counts a push that a device has got, once for all devices of the account.';
+  'Counts a push that a device has received, once for all devices of the account.';
 
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
@@ -36155,8 +36201,8 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer text was queued meanwhile and is sent as soon as FCM accepts it. If it counts
-    -- messages, it also counts those of the failed one and takes its place.
+    -- A newer push was queued, which is sent as soon as FCM accepts it. If it counts messages, it
+    -- takes over the count and the due time of the failed push.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -36199,10 +36245,10 @@ begin
     perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
-    -- The device is deleted with its waiting pushes, unless it has another token by now.
+    -- The device is deleted with its waiting pushes, unless it has a new token.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may be about something newer by now.
+    -- If the lease has ended, the row may hold a newer push.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
@@ -36211,9 +36257,9 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM has not '
-  'heard of it; dead after three in a row), retry or wait (no attempt). The next try is after wait '
-  'seconds; a newer text is tried after the held seconds that FCM asked for.';
+  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM does '
+  'not know the token; dead after three in a row), retry or wait (no attempt). The next try is '
+  'after wait seconds; a newer text is tried after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
@@ -36245,15 +36291,15 @@ begin
 end
 $$;
 comment on function private.obligations is
-  'Returns what stops the deletion of the account, or the closing of one identity: auction, money or '
-  'both. The argument money is the person''s decision about the wallets.';
+  'The obstacles to the deletion of the account, or to the closing of one identity: auction, money '
+  'or both. The argument money is the person''s decision about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
--- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts says
--- what is left out, and why. About others it has only ids, names and what they wrote to or about
--- the account.
--- Only the facade calls it, after committing the rate's count (06_properties/5_writes_contact.sql).
+-- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts lists
+-- the exceptions and their reasons. About other people it has only ids, names and the texts that
+-- they wrote to or about the account. Only the facade calls it, in a transaction after the one that
+-- counts the call (06_properties/5_writes_contact.sql).
 
 create function private.exported_providers(account_id uuid) returns json
   language plpgsql stable
@@ -36478,7 +36524,7 @@ $$;
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- as exporting
+  security definer -- owned by the role exporting
   set search_path = ''
 as $$
 begin
@@ -36630,7 +36676,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- A review that is not shown is exported only with the identity's own reply.
+    -- Of a review that is not listed, only the identity's own reply is exported.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
@@ -36751,8 +36797,8 @@ end
 $$;
 comment on function private.request_closing is
   'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
-  'Returns what is lost without a refund. 404 identity_not_found, 409 account_has_obligations, '
-  'status_transition_invalid for one that is suspended or reported.';
+  'Returns the plan that is lost without a refund. 404 identity_not_found, 409 '
+  'account_has_obligations, status_transition_invalid if it is suspended or reported.';
 
 create function private.cancel_closing(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -36786,8 +36832,8 @@ begin
 end
 $$;
 comment on function api.cancel_closing is
-  'Takes back the closing of one of the caller''s companies or offices within its 14 days. 404 '
-  'identity_not_found, 409 licence_in_use if another has been verified with its licence since.';
+  'Cancels the closing of one of the caller''s companies or offices within the 14 days. 404 '
+  'identity_not_found, 409 licence_in_use if another was verified with its licence since then.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;
 grant execute on function private.cancel_closing, api.cancel_closing to authenticated;
@@ -36812,7 +36858,7 @@ begin
 end
 $$;
 comment on function private.on_deletion_requested is
-  'Tells the account that its deletion was requested, also by its proven phone and email, or '
+  'Notifies the account that its deletion was requested (also by SMS and proven email) or '
   'cancelled.';
 
 create trigger accounts_tell_of_their_deletion
@@ -36881,7 +36927,7 @@ as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
     where accounts.delete_at <= now()
-      -- A payment that arrived meanwhile must be settled first.
+      -- A payment that arrived after the request must be settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
@@ -36927,7 +36973,7 @@ as $$
   select private.for_each('close_due_identity', array(
     select identities.id::text from public.identities
     where identities.close_at <= now()
-      -- A payment that arrived meanwhile must be settled first.
+      -- A payment that arrived after the request must be settled first.
       and private.obligations(identities.account_id, identities.money_at_close, identities.id) = '{}'
       and not private.failed_recently('close_due_identity', identities.id::text)
     order by identities.close_at
@@ -36935,7 +36981,7 @@ as $$
   ), true)
 $$;
 comment on function private.close_due_identities is
-  'Job: closes companies and offices whose owners asked for it 14 days ago.';
+  'Job: closes companies and offices whose closing was requested 14 days ago.';
 
 create function private.stopped_deletions()
   returns table (subject_id text, account_id uuid, due_at timestamptz, owed text[])
@@ -36956,7 +37002,7 @@ as $$
   where due.owed <> '{}'
 $$;
 comment on function private.stopped_deletions is
-  'Accounts whose deletion, and identities whose closing, is due and stopped by money or an auction.';
+  'Accounts and identities whose deletion or closing is due, but stopped by money or an auction.';
 
 create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
@@ -37079,8 +37125,9 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts that lost their email to one that proved it, and have '
-  'had no email, phone or provider for 14 days; raises an alarm if money or an auction stops it.';
+  'Job: requests the deletion of accounts that lost their email to an account that proved it, and '
+  'have had no email, phone or provider for 14 days. Raises an alarm if money or an auction '
+  'prevents the deletion.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
@@ -37476,7 +37523,7 @@ grant execute on function private.health to backend;
 
 -- sql/15_edits/4_reads_figures.sql
 
--- No table is read whole: a queue is counted up to 10,000, by the index that its job reads.
+-- No table is read whole: long queues are counted up to a limit, by the index that the job reads.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -37527,7 +37574,7 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may keep many of these, so the limit is applied before they are left out.
+      -- Reports may keep many of these files, so the limit is applied before kept files are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -37556,7 +37603,7 @@ as $$
   ) as due
 $$;
 comment on function private.job_queues is
-  'The work that waits for each job, and since when the oldest has waited.';
+  'The number of items that wait for each job, and the time of the oldest.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -37579,7 +37626,7 @@ as $$
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
 comment on function private.moderation_queues is
-  'How many items of each kind of GET /admin/moderation wait, and since when.';
+  'The number of waiting items of each kind of GET /admin/moderation, and the time of the oldest.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
@@ -37639,7 +37686,8 @@ create function private.replica_lag() returns double precision
 as $$
   select extract(epoch from clock_timestamp() - private.last_beat())::double precision
 $$;
-comment on function private.replica_lag is 'Seconds that this replica lags; null without a beat.';
+comment on function private.replica_lag is
+  'The lag of this replica in seconds; null without a beat.';
 
 grant execute on function private.figures, private.replica_lag to backend;
 
@@ -37710,16 +37758,16 @@ begin
 end
 $$;
 
--- The owner of the functions that a client can execute becomes acting, or administering if they
--- require an administrator, so that row-level security binds every statement in them. The functions
--- in the lists still belong to postgres (test/whole/reviewed-functions.ts has the reason of each).
+-- Functions that a client can execute get the owner acting, or administering if they require an
+-- administrator, so that row-level security applies to every statement in them. The functions in the
+-- lists still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
 do $$
 declare
-  -- Policies call these, so policies must not bind them in turn.
+  -- Policies call these, so no policy may apply to them.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
-  -- This says whether there is a listing that its caller may not see.
+  -- This checks whether a listing exists that the caller may not see.
   of_hidden constant text[] := '{property_exists}';
-  -- These lock or count for an account that may be locked or gone, or say why it may not act.
+  -- These are called for accounts that may be locked or gone, or return why an account may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
   -- These use tables of Auth, on which postgres cannot grant rights.
   of_auth constant text[] := '{list_sessions,end_session}';
@@ -37786,17 +37834,17 @@ create or replace trigger on_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the column that it protects, because hosted projects get new versions
--- of Auth unasked, and a version that writes passwords in another way has to be checked too.
+-- The trigger depends only on the protected column, because hosted projects get new versions of Auth
+-- automatically, and a version that writes passwords differently must be checked, too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- The random password that a trigger writes at a takeover is not checked; the depth is 1 then.
+  -- At a takeover a trigger writes a random password, at depth 1, which is not checked.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- When Auth changes a password, it also ends a pending reauthentication in the same statement, but
--- not when it encrypts a hash again. If a version stops doing so, the trigger above still checks.
+-- When Auth changes a password, the same statement also clears reauthentication_token, but not when
+-- Auth re-encrypts a hash. If a version stops clearing it, the trigger above still checks.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -37822,8 +37870,8 @@ begin
       old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
     )
     execute function private.on_password_changed();
-  -- If a refresh token (version 1) is used again, Auth revokes the others of its session, but the
-  -- newest of them would still work for ten seconds, so the session is ended.
+  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session, but the
+  -- newest one would still work for ten seconds, so the session is ended.
   drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
   create constraint trigger on_refresh_token_revoked
     after update of revoked on auth.refresh_tokens deferrable initially deferred
@@ -37860,8 +37908,8 @@ create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
 
--- storage.objects and storage.buckets have no policy, so clients cannot write or list files, nor
--- sign links to them. Pictures are read by their public URL, which skips policies.
+-- storage.objects and storage.buckets have no policy, so clients cannot write or list files, or
+-- sign links to them. Pictures are read by their public URL, which bypasses policies.
 
 create or replace trigger on_sessions_ended
   after delete on auth.sessions
@@ -38539,8 +38587,8 @@ on conflict (kind) do update set name = excluded.name;
 
 -- sql/91_data_kinds.sql
 
--- The script may run twice and keeps an admin's changes of names. The order of the rows is that of
--- /meta and of the description of the API. functions/_shared/chat/notification-kinds.ts and
+-- The script may run twice and keeps an admin's changes of names. The rows have the order of /meta
+-- and of the description of the API. functions/_shared/chat/notification-kinds.ts and
 -- docs/contract/kinds.md are generated from the rows.
 set edits.by = 'release';
 
@@ -39200,7 +39248,7 @@ from (values
 where areas.id = known.id and areas.lat is not null and not areas.approximate
   and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
--- Accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
+-- Landmarks, accurate to about 500 m, which is enough for a circle of 3 km. Roads are left out.
 insert into private.landmarks (id, name_ar, name_en, lat, lng) values
   ('avenues', 'الأفنيوز', 'The Avenues', 29.303, 47.935),
   ('360-mall', 'مول 360', '360 Mall', 29.268, 47.993),
@@ -39274,7 +39322,7 @@ insert into private.landmarks (id, name_ar, name_en, lat, lng) values
 on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng;
 
--- All rows that private.named_rows lists exist by now.
+-- At this point all rows of private.named_rows exist.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;
