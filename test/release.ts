@@ -120,7 +120,7 @@ await step('a field of a listing by the recipe, with a backfill', () => {
 await step('npm run check', () => npm('run', 'check'))
 await step('the suite', () => npm('test', '--', ...areas))
 await step('npm run test:previous', () => {
-  // test:previous takes no tests of the local stack, nor one that compares a list of columns.
+  // test:previous cannot run tests of the local stack, or the one that compares a list of columns.
   const tests = areas.filter((one) => one.startsWith('test/') && !one.includes('studio-tables'))
   npm('run', 'test:previous', '--', `v${first}`, ...tests)
 })

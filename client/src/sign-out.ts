@@ -1,4 +1,4 @@
-// Ends sessions at the service that this device has already forgotten.
+// Tells the service to end sessions that this device has already forgotten.
 import { isApiError } from './errors.ts'
 import { Http, type HttpOptions } from './http.ts'
 import { renewalBy, SessionKeeper } from './keeper.ts'

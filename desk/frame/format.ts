@@ -10,7 +10,7 @@ export const price = (value: number) => `${number(value)} ${t('dinars')}`
 const inKuwait = (iso: string, options: Intl.DateTimeFormatOptions) =>
   new Date(iso).toLocaleString(locale(), { timeZone: 'Asia/Kuwait', ...options })
 export const timeOf = (iso: string) => inKuwait(iso, { dateStyle: 'medium', timeStyle: 'short' })
-/** A day of the API, or the day in Kuwait of a point in time. */
+/** Formats a date, or the date in Kuwait of a timestamp. */
 export const dayOf = (iso: string) =>
   inKuwait(iso.length === 10 ? `${iso}T12:00:00+03:00` : iso, { dateStyle: 'medium' })
 const steps = [['day', 86_400], ['hour', 3_600], ['minute', 60]] as const

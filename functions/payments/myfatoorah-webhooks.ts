@@ -50,7 +50,7 @@ function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-/** A signed amount with three decimals, or unchanged if it has no such form; undefined if missing. */
+/** A signed amount with three decimals, or unchanged if it is not a plain number; undefined if missing. */
 const amountOf = (value: unknown) =>
   value === undefined || value === null || value === ''
     ? undefined

@@ -235,8 +235,7 @@ export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).r
 /** Unpacks a stream of at most `limit` bytes; throws a BrokenFile if it is longer or damaged. */
 export function unpacked(bytes: Bytes, limit: number): Bytes {
   const output = new Uint8Array(limit)
-  // A proper stream is hardly longer than its content, with at most two codes a byte and a few
-  // blocks.
+  // A normal stream is barely longer than its content: it has at most two codes per byte, and few blocks.
   const packed = bytes.subarray(0, limit + 1024)
   const stream = new Stream(packed, output).read({ left: 2 * limit + 100 * costOfTables })
   if (!stream) throw new BrokenFile('too many codes')

@@ -32,7 +32,7 @@ comment on table public.duplicates is
   'paired with the first only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats, whose own row may already be deleted.';
+  'The listing that it repeats. No foreign key: its row may be deleted before this one.';
 comment on column public.duplicates.state is
   'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
   'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '

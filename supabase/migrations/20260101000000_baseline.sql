@@ -13121,7 +13121,7 @@ comment on table public.duplicates is
   'paired with the first only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats, whose own row may already be deleted.';
+  'The listing that it repeats. No foreign key: its row may be deleted before this one.';
 comment on column public.duplicates.state is
   'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
   'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '
@@ -17624,8 +17624,8 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites, which private.count_savings_of does when counted changes, '
-  'and counts a new favorite in property_days.';
+  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
+  'counts a new favorite in property_days.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

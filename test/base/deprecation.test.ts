@@ -34,7 +34,7 @@ const program = `
   }
   console.log(JSON.stringify({
     answers: [await ask('/stays', '{}'), await ask('/goes', '{}'), await ask('/goes', '{"more":1}')],
-    paths: describeApi(app, 'https://example.com').paths,
+    paths: describeApi(app, 'https://example.com', {}).paths,
   }))`
 
 test('a route that will go says so with every answer and in the description, a year ahead', () => {

@@ -252,7 +252,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
 
   /**
    * Makes a phrase with a bound on a number without a unit. For a sale the number means thousands, for a rent
-   * itself; without a type it is left out.
+   * dinars; without a type it is ignored.
    */
   function unitless([value, ...said]: typeof bare[number], nth: number): Phrase {
     const frame = pick(['most', 'least'] as const)
