@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { variable } from './local/config/environment.ts'
+import { atNight } from './test/suite/at-night.ts'
 import { slowness } from './test/suite/slowness.ts'
 import { WaitingFirst } from './test/suite/waiting-first.ts'
 import { summary } from './test/summary.ts'
@@ -20,6 +21,7 @@ const after = [
 ]
 const everything = ['{test,local}/**/*.test.ts']
 const aside = ['**/*.alone.test.ts', '**/*.timing.test.ts']
+const night = variable('BY_DAY') ? atNight : []
 const always = ['test/whole/invariants.test.ts']
 const half = ['test/{accounts,base}/**/*.alone.test.ts']
 
@@ -59,9 +61,9 @@ export default defineConfig({
     // A process runs one file after another: what files share is loaded, and the description compiled, once.
     isolate: false,
     projects: [
-      group('areas', 0, everything, [...aside, ...after, ...always], false),
-      group('alone', 1, half, [], true),
-      group('alone too', 2, ['{test,local}/**/*.alone.test.ts'], half, true),
+      group('areas', 0, everything, [...aside, ...after, ...always, ...night], false),
+      group('alone', 1, half, night, true),
+      group('alone too', 2, ['{test,local}/**/*.alone.test.ts'], [...half, ...night], true),
       group('after', 3, after, [], true),
       group('always', 4, always, [], true),
     ],

@@ -12,14 +12,17 @@ import { examplesFile } from '../local/docs/examples.ts'
 import { unansweredCodes } from './support/answered-codes.ts'
 import { uncalledFunctions } from './support/called-functions.ts'
 import { foundIn, keepFound, untrue } from './support/found-examples.ts'
+import { atNight } from './suite/at-night.ts'
 import { repetitionsIn } from './suite/repetitions.ts'
 import { makeProject } from './suite/new-project.ts'
 import { argumentsFor } from './suite/since.ts'
+import { isNightly } from './support/nightly.ts'
 import type { Failed, Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
 const given = argumentsFor(process.argv.slice(2))
+const byDay = !given.length && !isNightly
 const calledFunctions = join(folder, 'called-functions')
 const answeredCodes = join(folder, 'answered-codes')
 const metExamples = join(folder, 'met-examples')
@@ -50,6 +53,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
         MET_EXAMPLES: metExamples,
         REPETITIONS: repetitions,
         NEW_PROJECT: newProject,
+        ...(byDay ? { BY_DAY: '1' } : {}),
       },
       stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     },
@@ -111,5 +115,6 @@ if (repeated.length) {
   const count = `${repeated.length} ${repeated.length === 1 ? 'repetition' : 'repetitions'}`
   console.log(`\n${count} of what is not ours:\n    ${repeated.join('\n    ')}`)
 }
+if (byDay) console.log(`\n${atNight.length} files run only at night (test/suite/at-night.ts)`)
 console.log(`\n${passed} passed, ${failed.length} failed`)
 process.exitCode = failed.length ? 1 : 0

@@ -10,7 +10,7 @@ import { number, type Text, t } from './words.ts'
 type Children = { children?: ComponentChildren }
 export type Load<Value> = { value?: Value; error?: unknown; reload: () => void }
 
-/** Loads when shown and when `deps` change; `reload` leaves what there is on the screen until the new has come. */
+/** Loads when shown and when `deps` change; on `reload` the old value stays until the new one arrives. */
 export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, deps: unknown[] = []): Load<Value> {
   const [now, set] = useState<{ value?: Value; error?: unknown }>({})
   const [turn, again] = useState(0)

@@ -228,6 +228,10 @@ const declared = {
   REPETITIONS: { about: 'The file for what was tried again.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
   CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },
+  BY_DAY: {
+    about: 'Set in a whole run by day, which leaves out the files of `test/suite/at-night.ts`.',
+    of: ['suite'],
+  },
   ANSWERED_CODES: {
     about: 'The file for which codes each operation answered.',
     of: ['suite'],

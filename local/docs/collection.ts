@@ -20,7 +20,7 @@ export type Described = {
 
 const schema = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** Headers that some operations take, with a value of the collection's or a new one each time. */
+/** Headers of some operations: a variable of the collection, or a new value each time. */
 const headers: Record<string, [name: string, value: string]> = {
   Proof: ['X-Proof', '{{proof}}'],
   IdempotencyKey: ['Idempotency-Key', '{{$guid}}'],

@@ -1,4 +1,4 @@
-// For language models: llms.txt, which lists what there is, and each page as it is written, named as
+// For language models: llms.txt (a table of contents) and the Markdown of each page, under the names that
 // https://llmstxt.org proposes.
 import { dirname, join as joinUrl } from 'node:path/posix'
 import { readPage } from './sections.ts'

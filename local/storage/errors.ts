@@ -50,7 +50,7 @@ export const badRange = () =>
   })
 export const badCursor = () =>
   storageError(400, 'InvalidParameter', 'Invalid Parameter continuation token')
-/** An error that is not about a field. */
+/** An error that no schema finds. */
 export const badRequest = (message: string) => storageError(400, 'InvalidRequest', message)
 /** A body, query or header that does not match the schema. */
 export const badField = (message: string) =>

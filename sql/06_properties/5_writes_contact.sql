@@ -108,6 +108,6 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
-  'day, a chat with its first message.';
+  'day; for a chat, its first message does.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;

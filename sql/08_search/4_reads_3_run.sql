@@ -241,7 +241,7 @@ begin
   end if;
   if words is not null and among is null then
     with_words := private.listings_with_words(words);
-    -- The text index finds quickly which of the few deals and auctions have common words.
+    -- Deals and auctions are few: the text index quickly finds those with frequent words.
     among := case when with_words <= few or strategy in ('deal', 'auction') then
       private.few_with_words(coalesce(words && private.strategy_terms(strategy), words)) end;
     if among = '{}' then

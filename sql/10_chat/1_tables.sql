@@ -42,7 +42,7 @@ comment on column public.participants.peer_read_seq is
   'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, without messages older than this column.';
+  'The number of messages written by this side, not counting those from before the column existed.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
@@ -89,7 +89,7 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Never edited, only hidden. Deleted with the conversation.';
+comment on table public.messages is 'Only hidden, and later emptied. Deleted with the conversation.';
 comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';

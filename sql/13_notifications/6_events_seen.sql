@@ -1,7 +1,7 @@
 -- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
 -- make notifications as before, and the old notifications stay read.
 
--- Messages update archived too, but not muted, so they do not evaluate the condition.
+-- Archiving sets muted as well; messages set only archived, so they skip this condition.
 create trigger participants_read_notifications_when_archived
   after update of muted on public.participants
   for each row when (new.archived and not old.archived)

@@ -16371,7 +16371,7 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
-  'day, a chat with its first message.';
+  'day; for a chat, its first message does.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
@@ -21246,7 +21246,7 @@ begin
   end if;
   if words is not null and among is null then
     with_words := private.listings_with_words(words);
-    -- The text index finds quickly which of the few deals and auctions have common words.
+    -- Deals and auctions are few: the text index quickly finds those with frequent words.
     among := case when with_words <= few or strategy in ('deal', 'auction') then
       private.few_with_words(coalesce(words && private.strategy_terms(strategy), words)) end;
     if among = '{}' then
@@ -24581,7 +24581,7 @@ comment on column public.participants.peer_read_seq is
   'hides read marks or has blocked the other.';
 comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, without messages older than this column.';
+  'The number of messages written by this side, not counting those from before the column existed.';
 comment on column public.participants.muted is 'Whether messages cause no push or notification.';
 comment on column public.participants.archived is
   'Whether it is hidden from the list and left out of the unread total, until the next message or, '
@@ -24628,7 +24628,7 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Never edited, only hidden. Deleted with the conversation.';
+comment on table public.messages is 'Only hidden, and later emptied. Deleted with the conversation.';
 comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
@@ -35342,7 +35342,7 @@ create trigger notification_requests_are_met
 -- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
 -- make notifications as before, and the old notifications stay read.
 
--- Messages update archived too, but not muted, so they do not evaluate the condition.
+-- Archiving sets muted as well; messages set only archived, so they skip this condition.
 create trigger participants_read_notifications_when_archived
   after update of muted on public.participants
   for each row when (new.archived and not old.archived)

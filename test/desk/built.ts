@@ -1,7 +1,7 @@
 // Builds the desk as for a host of static files.
 import { build } from 'vite'
 
-/** An origin from which the local stack accepts requests, and which has passkeys of `localhost`. */
+/** The local stack accepts requests from this origin, and passkeys for `localhost` work there. */
 export const deskOrigin = 'http://localhost:5174'
 
 export type Files = Map<string, string | Uint8Array>

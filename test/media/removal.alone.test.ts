@@ -102,7 +102,7 @@ async function refusing(condition: string, work: () => Promise<void>) {
 }
 
 /**
- * Runs the jobs in a process of their own until one run cannot remove this many files; returns its alarm and
+ * Runs the jobs in a process of their own until one run cannot remove exactly `count` files; returns its alarm and
  * the number of refusals. The stack's scheduler also runs the jobs, and files that it tried are due later.
  */
 async function meetRefusals(owner: Person, count: number) {

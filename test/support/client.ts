@@ -131,9 +131,10 @@ let pool: pg.Pool | undefined
  */
 export function database(): pg.Pool {
   if (!pool) {
-    // Connections are closed soon, because several test files and the project share 60 (100 with a replica).
+    // All but one are closed soon, because several test files and the project share 60 (100 with a replica).
     pool = new pg.Pool({
       ...databaseAt(variable('DATABASE_URL')!),
+      min: 1,
       max: 4,
       idleTimeoutMillis: 1000,
       onConnect: async (client) => void await client.query(`set edits.by = 'tests'`),

@@ -54,7 +54,7 @@ beforeAll(async () => {
     variable('DATABASE_URL')!,
     Object.fromEntries(rules.map((rule) => [rule, 1])),
   )
-  // The plan's number of listings limits some acts, so this person has a plan whose quota is not lifted.
+  // Some rates allow at least the plan's number of listings, which tests lift for the free plan alone.
   await givePlan(person.identityId, 'plus')
   for (const rule of rules) await plantHits(rule, person.id, 40)
 })

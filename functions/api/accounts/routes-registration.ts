@@ -229,7 +229,7 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
-/** Records the refusal, because the person may still type the code of another's registration. */
+/** Records an attempt: the person may type a code that somebody else had sent to this phone. */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const given = await c.req.json().catch(() => undefined)
   const { data: identifier } = Identifier.safeParse(Object(given).identifier)

@@ -24,7 +24,7 @@ export type Gateway = {
   sockets: () => number
   decide: (request: UpgradeRequest) => UpgradeDecision
   close: (code: number, reason: string) => void
-  /** Accepts no more sockets, waits until accepted frames are answered, and closes. */
+  /** Accepts no more sockets, waits at most `answerTime` until accepted frames are answered, and closes. */
   stop: (code: number) => Promise<void>
 }
 

@@ -221,7 +221,7 @@ class RealtimeConnection implements ChannelCarrier {
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
       const reason = String(payload.response?.reason ?? '')
-      // Realtime still has channels here that we do not know; each further join would block it for 5 s.
+      // Realtime has channels that we do not know; each join would block this connection for 5 s.
       if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
       return onReply?.(payload.status, reason)
     }

@@ -81,7 +81,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (!this.isClosed) this.release(0, 'gone')
   }
 
-  /** Resolves when the current work is done, for a process that stops. */
+  /** Resolves when the current work is done. */
   settled(): Promise<void> {
     return this.handling.catch(() => {})
   }

@@ -1,0 +1,31 @@
+// The files that a whole run leaves out by day: each takes 20 s or more of the processor and tests what
+// changes rarely. They run at night, when they are named, and by `--since` when what they concern has changed.
+export const atNight = [
+  // Building, deploying and migrating a project.
+  'local/bundle/upload.test.ts',
+  'local/deploy/deploy.test.ts',
+  'local/schema/check.test.ts',
+  'local/schema/migrations.test.ts',
+  'local/schema/upgrade.test.ts',
+  'test/whole/restore.test.ts',
+  // The local stack beyond an ordinary start.
+  'local/data-api/studio-rows.alone.test.ts',
+  'local/functions/workers.test.ts',
+  'local/processes/progress.test.ts',
+  'local/realtime/crash.test.ts',
+  'local/stack/interrupted.test.ts',
+  'local/stack/real-servers.test.ts',
+  'local/stack/refused-by-system.test.ts',
+  // Killed processes, outages, and crowds behind one address.
+  'test/accounts/auth-outage.alone.test.ts',
+  'test/accounts/crowded-address.alone.test.ts',
+  'test/accounts/shared-address.alone.test.ts',
+  'test/base/replica.alone.test.ts',
+  'test/base/runbook.alone.test.ts',
+  'test/base/small-pool.alone.test.ts',
+  'test/base/workers.alone.test.ts',
+  'test/billing/crash.alone.test.ts',
+  'test/chat/crash.alone.test.ts',
+  'test/chat/gateway-limits.test.ts',
+  'test/media/crash.test.ts',
+]
