@@ -85,8 +85,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
       const { status, body } = await request('PUT', '/user', {
         token: tokens.access_token,
         body: { [name]: value, current_password: current },
-        // If this header named an API version, Auth would report the error of our trigger as an internal
-        // error.
+        // With the version header, Auth would report the error of our trigger as an internal error.
         versioned: false,
       })
       const opened = name === 'password' ? status === 200 : await hasTaken(id, value)

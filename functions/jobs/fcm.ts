@@ -147,7 +147,7 @@ const lifeOf = ({ expiresAt }: Push) => Math.max(0, expiresAt - Math.floor(Date.
 
 /**
  * Apple requires a low priority and allows only content-available in `aps`; FCM refuses a high priority for
- * messages without a notification. So the badge is sent as data.
+ * data-only messages. So the badge is sent as data.
  */
 function silentMessage(push: Push) {
   const { token, data, collapseKey, badge, expiresAt } = push
@@ -275,7 +275,7 @@ function judge(answer: Answer): Outcome {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
   // Without UNREGISTERED, a 404 does not prove that the token is dead: the project may have been deleted, or
-  // the response may be an HTML page from a proxy.
+  // the response may be an HTML page.
   if (status === 404) return { outcome: body.error ? 'unknown' : 'retry', why, alert: true }
   // The project or its permissions are misconfigured; the token may be fine.
   if ([401, 403].includes(status)) {

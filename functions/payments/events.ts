@@ -131,9 +131,9 @@ export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
 }
 
 /**
- * Requests a refund. `listed` means that the provider's list of refunds has been read. After `tooLate`, the
- * provider may have forgotten our reference and could refund twice, so without the list the refund is given
- * up.
+ * Requests a refund. `listed` means that the provider's list of refunds has been read. An order that is
+ * `tooLate` is given up unless the list was read: the provider may have forgotten our reference and could
+ * refund twice.
  */
 export async function askForRefund(provider: Provider, refundId: string, listed = false) {
   const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(

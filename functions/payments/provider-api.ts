@@ -37,7 +37,7 @@ export function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
 
-/** Returns an amount as a string with three decimals. Null if it is no amount or has fractions of a fils. */
+/** Returns an amount with three decimals as text. Null if it is not an amount or has fractions of a fils. */
 export function threeDecimals(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string' || !plain.test(text)) return null

@@ -117,8 +117,8 @@ export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
 }
 
 /**
- * Tags about the white point. Browsers ignore them, so a malformed one is dropped instead of refusing the
- * profile.
+ * Tags about the white point. Browsers do not validate these, so a malformed one is dropped and the rest of
+ * the profile is kept.
  */
 export const whiteTags: Record<string, (tag: Bytes) => Bytes> = {
   wtpt: xyz,
