@@ -34,7 +34,10 @@ type Door = keyof typeof changes | 'provider'
  */
 type Outcome = 'open' | 'shut' | 'silent'
 
-/** Errors of our own triggers and hooks in Auth (sql/03_accounts/6_events_auth_…). Only these prove anything. */
+/**
+ * Errors raised by our own triggers and hooks (sql/03_accounts/6_events_auth_…). Other errors of Auth do not
+ * prove that the change is blocked.
+ */
 const refusals = [
   'A password is changed by POST /auth/password/change',
   'Email and phone are not changed at Auth',

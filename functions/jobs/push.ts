@@ -20,7 +20,7 @@ function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random())
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
 
-/** `wait`: seconds until the next attempt. `held`: how many of these FCM requested. */
+/** `wait`: seconds until the next attempt. `held`: the pause that FCM itself requested, in seconds. */
 async function finish({ id, lease, token }: Push, outcome: string, wait = 0, held = 0) {
   await backend('finish_push', { id, lease, outcome, token, wait, held })
 }

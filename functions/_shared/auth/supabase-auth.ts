@@ -323,7 +323,8 @@ export async function putContact(userId: string, identifier: Identifier): Promis
 }
 
 /**
- * Sets a new password without the current one and ends every session. Users must have entered a code before.
+ * Sets a new password without asking for the current one, and ends every session. Routes verify a code before
+ * they call this.
  */
 export async function resetPassword(
   userId: string,

@@ -7,7 +7,7 @@ import { type MaybeError, throwIfError } from '../../_shared/errors/refusal.ts'
 
 type PasswordTry = { exists: boolean; attempts: string[]; hits: unknown; hasDecoy: boolean }
 
-/** Counts an attempt and makes it. If Auth did not get to compare the password, the attempt is uncounted. */
+/** Counts an attempt and makes it. If Auth could not compare the password, the count is undone. */
 export async function tryPassword<T>(
   identifier: string,
   address: string,

@@ -42,8 +42,8 @@ export async function sessionBody(
 }
 
 /**
- * Records the sign-in and uncounts its password attempts (`hits`). Discards the session if the hourly limit
- * of sign-ins is exceeded.
+ * Records the sign-in and removes its password attempts (`hits`) from the count. Discards the session if the
+ * hourly limit of sign-ins is exceeded.
  */
 export async function completeSignIn(
   c: ApiContext,

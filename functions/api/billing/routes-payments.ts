@@ -36,7 +36,7 @@ function isAllowedReturnUrl(address: string): boolean {
   return env.returnUrls.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
     if (url.protocol !== protocol) return false
-    if (!host && !pathname) return true // an app's own scheme, such as myapp:// a custom app scheme, such as myapp://
+    if (!host && !pathname) return true // a custom app scheme, such as myapp://
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
     return url.host === host &&
       (url.pathname === pathname || url.pathname.startsWith(under))

@@ -5,7 +5,7 @@ import { type ErrorCode, isErrorCode } from '../../_shared/errors/errors.ts'
 import { needs, type RouteDefinition } from './route-definition.ts'
 
 const account = ['account_suspended', 'account_banned'] as const
-/** Even a public route can return these, if the caller sends X-Expect-Identity. */
+/** Even a public route can return these codes, if the caller sends X-Expect-Identity. */
 const expectedIdentity = ['token_invalid', ...account, 'identity_changed'] as const
 const token = ['token_missing', 'token_expired', ...expectedIdentity] as const
 const sentBody = [

@@ -48,7 +48,7 @@ function tidied(
 export const line = (min: number, max: number) =>
   tidied('NFC', tidyLine, [min, max], [control, directional])
 
-/** A name, for example of a street. */
+/** A name, for example a street name. */
 export const name = (max: number) => tidied('NFKC', tidyLine, [1, max], [control, directional])
 
 export const text = (max: number) => tidied('NFC', tidyText, [1, max], [control])

@@ -20,7 +20,7 @@ const orders: Case[] = [
   { sort: { enum: ['distance'] }, near: null },
 ]
 
-/** Forbid filters, and filters and orders, in strategies that do not support them. */
+/** Rules that forbid filters and sort orders in strategies that do not support them. */
 export const filtersOfOne = never(...filters)
 export const filtersAndOrdersOfOne = never(...filters, ...orders)
 

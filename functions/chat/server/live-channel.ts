@@ -11,7 +11,7 @@ type Presences = Record<string, { metas: { phx_ref: string }[] } | undefined>
 
 export class LiveChannel implements ChannelListener, Live {
   private readonly conversation: LiveConversation
-  /** The sockets, each with whether it shares its presence. */
+  /** The sockets. The value tells whether a socket shares its presence. */
   private readonly listeners = new Map<LiveListener, boolean>()
   private channel: RealtimeChannel | undefined
   topic = ''
@@ -97,7 +97,7 @@ export class LiveChannel implements ChannelListener, Live {
     this.noteHere()
   }
 
-  /** The devices of the other side. The key is its identity id, in whatever case its app wrote it. */
+  /** The devices of the other side. The key is its identity id, in the letter case that its app uses. */
   private devicesIn(presences: Presences) {
     return Object.entries(presences)
       .filter(([key]) => key.toLowerCase() === this.conversation.peerId)

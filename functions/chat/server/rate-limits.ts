@@ -39,7 +39,7 @@ export class SocketRates {
   private refusedInSecond = 0
   private blockedUntil = 0
 
-  /** 0 turns all limits off. */
+  /** If `messagesPerSecond` is 0, there are no limits. */
   constructor(messagesPerSecond: number) {
     if (messagesPerSecond > 0) {
       this.messages = new TokenBucket(messagesPerSecond, limits.messageBurst)
