@@ -53,9 +53,9 @@ import { map } from './search/routes-map.ts'
 import { suggestions } from './search/routes-suggest.ts'
 import { search } from './search/routes.ts'
 
-// The platform puts the function's name before the path.
+// The platform puts the function's name at the beginning of the path.
 const prefix = /^\/api(?=\/|$)/
-// Paths that a URL parser would change do not match this, and are parsed.
+// Fast path for common URLs. Any URL that a parser might change does not match and goes through the parser.
 const plainPath = /^http:\/\/[a-z0-9.:-]+(\/[\w/-]*)(?:$|\?)/
 
 function getPath({ url }: Request) {
@@ -78,7 +78,7 @@ const crossOrigin = cors({
     'X-Expect-Identity',
     'X-Proof',
     'traceparent',
-    // supabase-js sends these, and `x-region` chooses the region of the functions.
+    // supabase-js sends these headers; `x-region` selects the region of the functions.
     'apikey',
     'x-client-info',
     'x-region',
@@ -146,7 +146,7 @@ let description: Promise<string> | undefined
 const described = () => description ??= describe()
 
 async function describe() {
-  // Only this route needs the file, so no start waits for it.
+  // Imported on demand, because only this route needs the file.
   const { default: file } = await import('../../docs/examples.json', { with: { type: 'json' } })
   const { generated: _generated, ...examples } = file
   return JSON.stringify(describeApi(app, env.apiUrl, examples))

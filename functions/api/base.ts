@@ -77,7 +77,7 @@ const table = route({
 
 const timeLimit = 2000
 
-/** Checks the body too, because Storage reports a lost database with status 200. */
+/** Also checks the body, because Storage returns status 200 even if it has lost its database. */
 async function isHealthy(path: string, check: (body: Record<string, unknown>) => boolean) {
   try {
     const response = await fetchService(path, {
@@ -102,7 +102,7 @@ async function checkParts() {
     isHealthy('/storage/v1/health', ({ healthy }) => healthy === true),
     isHealthy('/realtime/v1/api/ping', ({ message }) => message === 'Success'),
   ])
-  // Nothing else reports that the jobs have stopped.
+  // This is the only place that notices when the jobs stop running.
   if (database && !database.jobsRan) alarm('jobs_late', 'jobs')
   const stateOf = (up: unknown) => (up ? 'ok' : 'down')
   const refusesWrites = database?.readOnly ? 'read_only' : database && diskWasFull() && 'full'
@@ -145,7 +145,7 @@ export const service = area()
   .openapi(health, async (c) => send(c, JSON.stringify(await currentHealth())))
   .openapi(table, (c) => send(c, errorTable))
 
-// This route is not in the description, and answers 404 to any method without the token.
+// Not part of the OpenAPI description. Without the token, every method returns 404.
 service.all('/metrics', async (c) => {
   const isRead = ['GET', 'HEAD'].includes(c.req.method)
   if (!isRead || !mayReadMetrics(c.req.header('authorization'))) return await c.notFound()

@@ -1,6 +1,6 @@
-// The facade as its own process, for when function invocations would cost more than a machine
-// (docs/deploy.md). It listens on HOST and PORT, and otherwise has the settings of the functions. TLS and
-// client time limits belong to the proxy in front.
+// Runs the API as a separate process, for when function invocations would cost more than a machine
+// (docs/deploy.md). It listens on HOST and PORT and otherwise uses the settings of the functions. The proxy
+// in front of it handles TLS and client timeouts.
 import { log, logFailure } from '../_shared/errors/log.ts'
 import { countHere } from '../_shared/figures/metrics.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
@@ -8,11 +8,11 @@ import { app } from './app.ts'
 import { handleThenDrain } from './http/drain-body.ts'
 import { requestFamilies } from './http/figures.ts'
 
-/** Milliseconds between the signal and the end of listening, so that proxies notice in time. */
+/** In milliseconds: how long to keep listening after the signal, so that proxies notice in time. */
 const notice = 3000
 /**
- * At shutdown, running requests have this many milliseconds to finish; without a limit an idle connection or
- * a stalled body would delay it forever.
+ * In milliseconds: how long running requests may take to finish during shutdown. Without a limit, an idle
+ * connection or a stalled body would delay the shutdown forever.
  */
 const patience = 10_000
 
@@ -22,7 +22,7 @@ const hostname = setting('HOST')!
 let stopping = false
 let server: Deno.HttpServer | undefined = undefined
 
-// Work that goes on after an answer, such as sending codes.
+// Work that continues after a response, such as sending codes.
 const background = new Set<Promise<unknown>>()
 Object.assign(globalThis, {
   EdgeRuntime: {
@@ -33,7 +33,7 @@ Object.assign(globalThis, {
   },
 })
 
-// A rejected promise in background work must not end the process.
+// A rejected promise in background work must not crash the process.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
   logFailure('a promise', event.reason)
@@ -42,7 +42,7 @@ globalThis.addEventListener('unhandledrejection', (event) => {
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 async function stop() {
-  // A second signal ends the process at once.
+  // A second signal ends the process immediately.
   if (stopping) Deno.exit(1)
   stopping = true
   log('info', { stopping: true })
@@ -53,14 +53,14 @@ async function stop() {
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) Deno.addSignalListener(signal, stop)
 
-// The server starts last, because a supervisor may signal the process as soon as it listens.
+// The server must start last, because a supervisor may send a signal as soon as it listens.
 server = Deno.serve({
   hostname,
   port: Number(setting('PORT')),
   onListen: ({ port }) => log('info', { listening: `${hostname}:${port}` }),
 }, async (request) => {
   const response = await handleThenDrain(request, app.fetch)
-  // The next request on a connection that is kept alive would break when the process ends.
+  // When the process ends, another request on a kept-alive connection would fail.
   if (stopping) response.headers.set('Connection', 'close')
   return response
 })

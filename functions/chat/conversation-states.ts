@@ -1,10 +1,10 @@
-// The newest known state of each conversation, in the gateway and in apps.
+// Caches the latest state of each conversation, both in the gateway and in apps.
 import type { ConversationUpdated } from './protocol.ts'
 
-// Exceeds the number of conversations that can change during a query.
+// Higher than the number of conversations that can change while a query runs.
 const mostCached = 1000
 
-/** The state for clients, without the channel names, which clients of the gateway do not use. */
+/** The state without the names of Realtime channels, which clients of the gateway do not need. */
 export const stateOf = (
   { conversationId, identityId, lastMessage, unread, muted, archived, peerReadSeq, changedAt }:
     ConversationUpdated,
@@ -22,7 +22,10 @@ export const stateOf = (
 export class ConversationStates {
   private readonly states = new Map<string, ConversationUpdated>()
 
-  /** Stores a newer state and returns true. A state that was just read may arrive again as an event. */
+  /**
+   * Stores the state and returns true if it is newer. A state read from the database may arrive again as an
+   * event.
+   */
   update(state: ConversationUpdated): boolean {
     const { conversationId } = state
     const last = this.states.get(conversationId)
@@ -49,12 +52,14 @@ export class ConversationStates {
 export const lastSeqOf = (state: ConversationUpdated | undefined): number =>
   state?.lastMessage?.seq ?? 0
 
-/** The unread messages that a conversation adds to the total; an archived conversation adds none. */
+/**
+ * The number of unread messages that a conversation adds to the total. Archived conversations do not count.
+ */
 export const countedUnread = (
   state: Pick<ConversationUpdated, 'unread' | 'archived'> | undefined,
 ): number => state && !state.archived ? state.unread : 0
 
-/** Message numbers only grow, and between two messages the times of changes only grow. */
+/** Message numbers only increase. Until the next message, the times of changes only increase. */
 function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {
   const [seq, before] = [lastSeqOf(one), lastSeqOf(other)]
   return seq > before || seq === before && one.changedAt > other.changedAt

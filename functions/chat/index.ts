@@ -5,7 +5,7 @@ import { serveEdgeSocket } from './server/edge-socket.ts'
 import { agreedSubprotocol, namesIn, openGateway } from './server/gateway.ts'
 import { refusalResponse } from './server/http-refusal.ts'
 
-// On Supabase's smallest plan a worker ends 150 s after its start, even while it serves sockets.
+// On Supabase's smallest plan, a worker is ended 150 s after its start, even while it serves sockets.
 const workerLife = (env.gatewayMaxAge || 140) * 1000
 const begun = Date.now()
 
@@ -13,7 +13,7 @@ const gateway = openGateway({
   endOf: (opened) => opened < begun + workerLife ? begun + workerLife : opened + workerLife,
 })
 
-// The worker may end right after this event, so the handler must send everything before it returns.
+// The worker may end as soon as this handler returns, so everything must be sent synchronously.
 addEventListener('beforeunload', () => gateway.close(closeCodes.tooOld, 'connect again'))
 
 Deno.serve((request) => {
@@ -27,12 +27,12 @@ Deno.serve((request) => {
     const { body, ...answer } = refusalResponse(decision)
     return new Response(body, answer)
   }
-  // The runtime splits the list only at ", " and throws for a name that it does not find there.
+  // Deno splits this header only at ", " and throws for a protocol that it does not find in the result.
   const offered = request.headers.get('sec-websocket-protocol') ?? ''
   const agreed = agreedSubprotocol(namesIn(offered))
   const protocol = offered.split(', ').find((name) => name === agreed)
   const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: 60 })
-  // Without pending work the runtime ends a worker early, even with open sockets.
+  // Without pending background work, the runtime may end the worker early, even with open sockets.
   inBackground(serveEdgeSocket(socket, decision.open))
   return response
 })

@@ -1,6 +1,6 @@
-// The chat gateway as its own process, for long-lived sockets: `npm exec -- node functions/chat/main.ts`
-// (Node 24). It listens on HOST and PORT and has the settings of the functions. A proxy in front of it
-// terminates TLS.
+// Runs the chat gateway as a separate process, so that sockets can stay open for long: `npm exec -- node
+// functions/chat/main.ts` (Node 24). It listens on HOST and PORT and uses the settings of the functions. TLS
+// ends at the proxy in front of it.
 import process from 'node:process'
 import { log } from '../_shared/errors/log.ts'
 import { setting } from '../_shared/settings/read-setting.ts'
@@ -12,12 +12,12 @@ const server = await serveChat({ hostname, port: Number(setting('PORT')) })
 let stopping = false
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => {
-    // A second signal ends the process at once.
+    // A second signal ends the process immediately.
     if (stopping) process.exit(1)
     stopping = true
     log('info', { stopping: true })
     void server.stop().then(() => process.exit(0))
   })
 }
-// This comes last, because a supervisor may end the process as soon as it listens.
+// Must come last, because a supervisor may stop the process as soon as it listens.
 log('info', { listening: `${hostname}:${server.port}` })

@@ -1,11 +1,12 @@
-// Delivers a conversation's messages in order, each once. Events may be late, duplicated or missing. The
-// history has all messages, so a gap in `seq` that lasts longer than `patience` is filled from there.
+// Delivers the messages of a conversation in order and without duplicates. Events may be late, duplicated or
+// lost, but the history is complete: a gap in `seq` that lasts longer than `patience` is filled from the
+// history.
 import type { Message } from './protocol.ts'
 
 export type Page = { items: Message[]; hasMore: boolean }
 
 type Options = {
-  /** The `seq` of the last known message. */
+  /** The `seq` of the last message that the client already has. */
   after: number
   history: (afterSeq: number) => Promise<Page>
   deliver: (message: Message) => void
@@ -13,16 +14,16 @@ type Options = {
   failed: (error: unknown) => void
 }
 
-// The event of a message may arrive this many milliseconds after the event of a later message.
+// In milliseconds: how long to wait for the missing event when a later message arrives first.
 const patience = 80
-// At most this many early messages are kept; others are read from the history.
+// Keep at most this many early messages. Any others are read from the history.
 const mostEarly = 100
 
 export class MessageFeed {
   private readonly options: Options
-  /** Messages that arrived before an earlier one. */
+  /** Messages that arrived before an earlier message, by `seq`. */
   private readonly early = new Map<number, Message>()
-  /** The highest `seq` known to exist. */
+  /** The highest `seq` that is known to exist. */
   private newest: number
   private filling = false
   private fillAgain = false
@@ -38,12 +39,15 @@ export class MessageFeed {
   take(message: Message): void {
     if (this.stopped || message.seq <= this.last) return
     if (this.early.size < mostEarly) this.early.set(message.seq, message)
-    // While the history is being read, its messages are delivered first.
+    // While the history is being read, its messages must be delivered first.
     if (!this.filling) this.deliverEarly()
     this.reaches(message.seq)
   }
 
-  /** Notes that messages exist up to `seq`; missing ones are read after `patience`. */
+  /**
+   * Records that messages exist up to `seq`. If some have not arrived after `patience`, they are read from
+   * the history.
+   */
   reaches(seq: number): void {
     this.newest = Math.max(this.newest, seq)
     if (this.stopped || this.filling || this.newest <= this.last) return
@@ -53,7 +57,7 @@ export class MessageFeed {
     }, patience)
   }
 
-  /** Delivers the missing messages from the history; reads run one at a time. */
+  /** Delivers missing messages from the history. Only one read runs at a time. */
   async fill(): Promise<void> {
     if (this.stopped) return
     this.fillAgain = true
@@ -68,7 +72,8 @@ export class MessageFeed {
       }
       this.filling = false
       this.deliverEarly()
-      // A message that the history lacks does not exist, unless it was announced during the read.
+      // A message missing from the history does not exist, unless it was announced while the history was
+      // being read.
       if (this.newest === newest) this.newest = this.last
       this.reaches(this.newest)
     } catch (error) {
@@ -83,7 +88,7 @@ export class MessageFeed {
     clearTimeout(this.timer)
   }
 
-  /** Returns true if there are more pages. */
+  /** Delivers one page of the history. Returns true if there are more. */
   private async readPage(): Promise<boolean> {
     await this.options.ready?.()
     if (this.stopped) return false

@@ -1,6 +1,6 @@
 export type * from '../_shared/chat/protocol.ts'
 
-/** The WebSocket subprotocol. A client may offer its token beside it, as `bearer.<token>`. */
+/** The WebSocket subprotocol. A client may also offer `bearer.<token>` to send its token. */
 export const subprotocol = 'chat'
 export const tokenPrefix = 'bearer.'
 
@@ -18,19 +18,19 @@ export const closeCodes = {
   tooMany: 4429,
 } as const
 
-/** The gateway's limits for one socket. The database has limits of its own. */
+/** The gateway's limits per socket. The database enforces its own limits, too. */
 export const limits = {
-  /** Fits a body of 4000 characters in any script. */
+  /** Large enough for 4000 characters in any script. */
   frameBytes: 64 * 1024,
   authSeconds: 10,
-  /** Messages allowed at once after a pause; GATEWAY_MESSAGES is the number per second. */
+  /** Messages allowed at once after a pause. GATEWAY_MESSAGES is the number per second. */
   messageBurst: 20,
-  /** Frames of any kind; the burst is allowed after a pause. */
+  /** Frames of all kinds. The burst is allowed after a pause. */
   framesPerSecond: 50,
   frameBurst: 200,
-  /** The number of rate refusals within a minute that closes the socket. */
+  /** After this many offences (rate refusals) within a minute, the socket is closed. */
   offences: 3,
   conversations: 50,
-  /** Bytes that may be queued for a client that does not read. */
+  /** Bytes that may be queued for a client that is not reading. */
   bufferedBytes: 1024 * 1024,
 } as const

@@ -1,4 +1,4 @@
-// Also sends alarms to ALARM_WEBHOOK, which alerts people who have no app open.
+// Forwards alarms to ALARM_WEBHOOK, which reaches the team even when nobody has an app open.
 import { backend } from '../_shared/database/db.ts'
 import { alarm, settleAlarm } from '../_shared/errors/alarms.ts'
 import { fromBase64 } from '../_shared/input/bytes.ts'
@@ -32,7 +32,7 @@ const formats: Record<string, (raised: Raised) => unknown> = {
   slack: (raised) => ({
     text: lineOf(raised).replace(/[&<>]/g, (character) => slackEscapes[character]!),
   }),
-  // This is a text run, because Teams would read a text block as Markdown.
+  // A TextRun, because Teams would render the text of a TextBlock as Markdown.
   teams: (raised) => ({
     type: 'message',
     attachments: [{
@@ -53,7 +53,9 @@ const formats: Record<string, (raised: Raised) => unknown> = {
 const format = setting('ALARM_WEBHOOK_FORMAT')!
 const key = secret('ALARM_WEBHOOK_SECRET')?.replace('whsec_', '')
 
-/** The address for alarms; undefined if it cannot be used with this format. */
+/**
+ * The URL that receives alarms. Undefined if none is set, or if the JSON format has no secret to sign with.
+ */
 function receiver(): string | undefined {
   const address = secret('ALARM_WEBHOOK')
   if (!address || key || format !== 'json') return address
@@ -63,7 +65,7 @@ function receiver(): string | undefined {
 
 const address = receiver()
 
-/** Signs as Standard Webhooks requires. A repeated message keeps the alarm's id. */
+/** Signs the body as Standard Webhooks requires. When an alarm is sent again, it keeps its id. */
 function signed(id: string, body: string): Record<string, string> {
   if (!key) return {}
   const timestamp = String(Math.floor(Date.now() / 1000))
@@ -88,14 +90,14 @@ async function send(address: string, raised: Raised): Promise<boolean> {
     }
     cause = `HTTP ${response.status}`
   } catch (error) {
-    // The text of the error may repeat the address, which is a secret.
+    // The error message may contain the URL, which is a secret.
     cause = (error as Error).name
   }
   await alarm('alarms_unsent', 'alarm_webhook', { cause })
   return false
 }
 
-/** Job: sends a batch of alarms at once; failed ones are sent again. */
+/** Job: sends a batch of alarms in parallel. Alarms that could not be sent are retried. */
 export async function sendAlarms(): Promise<number> {
   if (!address) return 0
   const raised = await backend<Raised[]>('take_alarms', {})

@@ -1,5 +1,6 @@
-// Once a day and after a deployment, this tries the entrances of Auth that only the facade may use, because
-// hosted projects get new versions of Auth unasked. It uses the decoy account, which has no owner.
+// Hosted projects receive new versions of Auth without asking for them. So once a day and after each
+// deployment, this checks that Auth still refuses changes that only our API may make. It tries them on the
+// decoy account, which belongs to nobody.
 import { unknownPassword } from '../_shared/auth/secrets.ts'
 import {
   decoy,
@@ -17,7 +18,9 @@ const kind = 'auth_door_open'
 const someDigits = (count: number) =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 10 ** count).padStart(count, '0')
 
-/** The values are new each time, because Auth may have stored old ones. No Kuwaiti number begins with 0. */
+/**
+ * Each call makes a new value, because Auth may have stored an earlier one. No Kuwaiti number begins with 0.
+ */
 const changes = {
   password: unknownPassword,
   email: () => `${crypto.randomUUID()}@accounts.invalid`,
@@ -25,10 +28,16 @@ const changes = {
 }
 
 type Door = keyof typeof changes | 'provider'
-/** Silent: the value was neither taken nor refused by the fence, for example because Auth was busy. */
+/**
+ * `silent`: Auth did not store the value, but our triggers did not refuse it either, for example because Auth
+ * was busy.
+ */
 type Outcome = 'open' | 'shut' | 'silent'
 
-/** Error texts of the fence (sql/03_accounts/6_events_auth_…). Auth's own refusals prove nothing. */
+/**
+ * Errors raised by our own triggers and hooks (sql/03_accounts/6_events_auth_…). Other errors of Auth do not
+ * prove that the change is blocked.
+ */
 const refusals = [
   'A password is changed by POST /auth/password/change',
   'Email and phone are not changed at Auth',
@@ -40,7 +49,9 @@ const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** Runs one at a time, because each run sets the decoy's password. A turn ends after two minutes. */
+/**
+ * Runs `work` exclusively, because each run sets the decoy's password. The lock expires after two minutes.
+ */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const claim = () =>
     backend<string | null>('claim_timestamp', { name: 'doors', every: '2 minutes' })
@@ -58,7 +69,7 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether Auth stored the value for the user, even if unconfirmed; undefined if that is unknown. */
+/** Whether Auth stored the value for the user, confirmed or not. Undefined if the user could not be read. */
 async function hasTaken(id: string, value: string): Promise<boolean | undefined> {
   const { status, body } = await request('GET', `/admin/users/${id}`)
   if (status !== 200) return undefined
@@ -77,7 +88,7 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
       const { status, body } = await request('PUT', '/user', {
         token: tokens.access_token,
         body: { [name]: value, current_password: current },
-        // With the version header, Auth would report the fence's refusal as a failure of its own.
+        // With the version header, Auth would report the error of our trigger as an internal error.
         versioned: false,
       })
       const opened = name === 'password' ? status === 200 : await hasTaken(id, value)
@@ -88,7 +99,8 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
     outcomes.set('provider', open ? 'open' : 'shut')
   } finally {
     await discardSession(tokens)
-    // The user may no longer be the decoy, or may stop being it once the change is confirmed.
+    // If the email or phone was changed, or may change once it is confirmed, this user is no longer the
+    // decoy.
     if (outcomes.get('email') !== 'shut' || outcomes.get('phone') !== 'shut') {
       await request('DELETE', `/admin/users/${id}`)
       await ensureDecoy()
@@ -97,7 +109,10 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
   return outcomes
 }
 
-/** Tries each entrance and returns the open ones. Each raises an alarm until the fence refuses it. */
+/**
+ * Tries every change and returns the ones that succeeded. Each raises an alarm, which is settled once our
+ * triggers refuse the change again.
+ */
 export async function tryDoors(): Promise<string[]> {
   const outcomes = await alone(async () => {
     await ensureDecoy()
@@ -110,7 +125,7 @@ export async function tryDoors(): Promise<string[]> {
   return [...outcomes].filter(([, outcome]) => outcome === 'open').map(([door]) => door)
 }
 
-/** Job: runs once a day; a failed try is repeated at the next run. */
+/** Job: does its work once a day. If it fails, the next run tries again. */
 export async function tryDoorsDaily(): Promise<number> {
   const timestamp = { name: 'doors_tried', every: '1 day' }
   const claimed = await backend<string | null>('claim_timestamp', timestamp)

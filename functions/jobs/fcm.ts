@@ -1,4 +1,4 @@
-// Firebase Cloud Messaging, HTTP v1: one call per device.
+// Firebase Cloud Messaging, HTTP v1 API: one request per device.
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../_shared/errors/alarms.ts'
 import { fetchOnce, formType, textOf } from '../_shared/outside/http-client.ts'
@@ -17,28 +17,31 @@ export type Push = {
   body: string
   data: Record<string, string>
   badge: number
-  /** A silent push has no text: it asks the app to show the badge. */
+  /** A silent push has no text. It tells the app to update its badge. */
   silent: boolean
   expiresAt: number
 }
 
 /**
- * `dead`: no device has this token any more. `unknown`: FCM does not find it; three such answers remove the
- * device. `dropped`: the push can never be sent. `retry`: it is tried again after at least `wait` seconds;
- * with `all`, every push would now fail in this way.
+ * `dead`: the token no longer belongs to any device. `unknown`: FCM does not know the token; after three such
+ * responses in a row the device is removed. `dropped`: the push can never be sent. `retry`: the push is
+ * retried after at least `wait` seconds; `all` means that every other push would fail for the same reason.
  */
 export type Outcome = {
   outcome: 'sent' | 'dead' | 'unknown' | 'dropped' | 'retry'
   wait?: number
   all?: boolean
   why?: string
-  /** Whether an administrator has to look at it. */
+  /** Whether to raise an alarm for the administrators. */
   alert?: boolean
 }
 
 type Account = { projectId: string; email: string; key: string; tokenUrl: string; url: string }
 
-/** Reads Google's JSON from FCM_SERVICE_ACCOUNT. FCM_URL replaces Google with a stub. */
+/**
+ * Reads the service account (JSON from Google) in FCM_SERVICE_ACCOUNT. FCM_URL points to a stub instead of
+ * Google.
+ */
 function readAccount(): Account | undefined {
   const text = variable('FCM_SERVICE_ACCOUNT')
   if (!text) return undefined
@@ -64,12 +67,12 @@ function readAccount(): Account | undefined {
 
 const account = readAccount()
 
-/** If false, pushes wait in the outbox. */
+/** While this is false, pushes wait in the outbox. */
 export const configured = account !== undefined
 
 type Answer = {
   status: number
-  /** Empty unless the answer is JSON. */
+  /** An empty object unless the response is JSON. */
   body: Record<string, unknown>
   retryAfter?: number
 }
@@ -81,7 +84,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   try {
     parsed = JSON.parse(text)
   } catch {
-    // The answer is not JSON, so only the status is used.
+    // The body is not JSON; the status code is enough.
   }
   return {
     status: response.status,
@@ -90,7 +93,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   }
 }
 
-/** The seconds of Retry-After, which is a number or a date; at most an hour. */
+/** Converts Retry-After, which is a number of seconds or a date, to seconds. At most an hour. */
 function secondsOf(header: string | null): number | undefined {
   if (!header) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
@@ -126,11 +129,11 @@ async function requestToken({ email, key, tokenUrl }: Account): Promise<string> 
     if (status !== 200 || typeof body.access_token !== 'string' || !(life > 0)) {
       throw new NoToken(`HTTP ${status}`)
     }
-    // A token is renewed five minutes early, a short-lived one after half of its life.
+    // Renew a token five minutes before it expires, or after half its lifetime if that is later.
     token = { value: body.access_token, until: Date.now() + Math.max(life - 300, life / 2) * 1000 }
     return token.value
   } catch (error) {
-    // No part of the key may get into the log.
+    // The error message could contain a part of the private key, which must not be logged.
     throw error instanceof NoToken ? error : new NoToken((error as Error).name)
   }
 }
@@ -143,8 +146,8 @@ function accessToken(from: Account): Promise<string> {
 const lifeOf = ({ expiresAt }: Push) => Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
 
 /**
- * Apple requires that `aps` holds only content-available and that the priority is low; FCM refuses a high
- * priority for data alone. So the badge is part of the data.
+ * Apple requires a low priority and allows only content-available in `aps`; FCM refuses a high priority for
+ * data-only messages. So the badge is sent as data.
  */
 function silentMessage(push: Push) {
   const { token, data, collapseKey, badge, expiresAt } = push
@@ -169,7 +172,7 @@ function silentMessage(push: Push) {
 function message(push: Push) {
   const { token, title, body, data, collapseKey, category, badge, expiresAt } = push
   const life = lifeOf(push)
-  // The device replaces a notification with the same key, so a repeated push is seen once.
+  // The device replaces a notification that has the same key, so a push sent twice is shown once.
   return {
     message: {
       token,
@@ -196,12 +199,12 @@ function message(push: Push) {
   }
 }
 
-/** Sends one push and returns its outcome; never throws. */
+/** Sends one push and returns its outcome. Never throws. */
 export async function send(push: Push): Promise<Outcome> {
   try {
     let answer = await attempt(push, account!)
     if (answer.status === 401 && codeOf(answer) !== 'THIRD_PARTY_AUTH_ERROR') {
-      token = undefined // it may have been revoked, so try once more with a new one
+      token = undefined // the token may have been revoked: retry once with a new one
       answer = await attempt(push, account!)
     }
     return judge(answer)
@@ -215,7 +218,7 @@ export async function send(push: Push): Promise<Outcome> {
         alert: true,
       }
     }
-    // The request was too slow or interrupted, so the push may have gone out.
+    // The request timed out or was interrupted, so the push may have been sent.
     return { outcome: 'retry', why: (error as Error).name }
   }
 }
@@ -238,7 +241,7 @@ const detailsOf = ({ body }: Answer) => {
   return (Array.isArray(details) ? details : []).map((detail) => Object(detail) as Detail)
 }
 
-/** FCM's own error code, or else INVALID_ARGUMENT if that is the status. */
+/** FCM's own error code; without one, INVALID_ARGUMENT if that is the status. */
 function codeOf(answer: Answer): unknown {
   const { status } = Object(answer.body.error) as { status?: unknown }
   return detailsOf(answer).map(({ errorCode }) => errorCode).find(Boolean) ??
@@ -256,7 +259,7 @@ function judge(answer: Answer): Outcome {
     case 'SENDER_ID_MISMATCH':
       return { outcome: 'dead', why, alert: true }
     case 'INVALID_ARGUMENT':
-      // Only an error about the token means that the token is dead.
+      // The token is dead only if the error is about the token.
       return { outcome: aboutToken(answer) ? 'dead' : 'dropped', why, alert: !aboutToken(answer) }
     case 'THIRD_PARTY_AUTH_ERROR':
       return { outcome: 'retry', wait: 600, why, alert: true }
@@ -271,10 +274,10 @@ function judge(answer: Answer): Outcome {
   if (status === 503) {
     return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
   }
-  // Without UNREGISTERED it is not certain that the token is dead: the project may be gone, or the answer may
-  // be a page of HTML.
+  // Without UNREGISTERED, a 404 does not prove that the token is dead: the project may have been deleted, or
+  // the response may be an HTML page.
   if (status === 404) return { outcome: body.error ? 'unknown' : 'retry', why, alert: true }
-  // The project or its rights are wrong, not the token.
+  // The project or its permissions are misconfigured; the token may be fine.
   if ([401, 403].includes(status)) {
     return { outcome: 'retry', wait: 60, all: true, why, alert: true }
   }

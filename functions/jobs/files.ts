@@ -22,7 +22,10 @@ export async function removeUnusedFiles(): Promise<number> {
 
 type Move = { move: number; id: string; name: string; from: Bucket; to: Bucket }
 
-/** Moves the files of suspended or restored content. Runs may overlap, since a file is in one place only. */
+/**
+ * Moves the files of suspended or restored content. Runs may overlap: a file that another run has moved is no
+ * longer at its old place.
+ */
 export async function moveSuspendedFiles(): Promise<number> {
   let all = 0
   let attempted: Move[] = []
@@ -39,7 +42,9 @@ export async function moveSuspendedFiles(): Promise<number> {
   }
 }
 
-/** Compares some of the files and rows at each run. A difference is our fault, so it raises an alarm. */
+/**
+ * Each run compares some of the files with their rows. A mismatch is a bug of ours, so it raises an alarm.
+ */
 export async function compareFilesAndRows(): Promise<number> {
   await saveAddresses()
   const wrong = await backend<number>('reconcile_media', {})

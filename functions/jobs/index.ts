@@ -1,6 +1,7 @@
-// Edge function `jobs`: scheduled work, mostly one SQL function per job. It runs every minute, `jobs/often`
-// every few seconds (hosted: supabase/schedule.sql). Deploy calls `jobs/address` to learn which address the
-// functions see, and `jobs/doors` to find open entrances of Auth.
+// Edge function `jobs`: scheduled work, mostly one SQL function per job. `jobs` runs every minute and
+// `jobs/often` every few seconds (on hosted projects by supabase/schedule.sql). The deployment calls
+// `jobs/address` to see which client address reaches the functions, and `jobs/doors` to check that Auth
+// refuses changes that only our API may make.
 import { revokeAppleTokens } from '../_shared/auth/apple.ts'
 import { isSecretKey } from '../_shared/auth/secrets.ts'
 import { ensureDecoy } from '../_shared/auth/supabase-auth.ts'
@@ -19,7 +20,10 @@ import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/** Each may run twice at once. It returns the number of things it did, and is called until that is 0. */
+/**
+ * These functions may safely run concurrently. Each returns how many items it handled, and is called until
+ * that is 0.
+ */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'close_due_identities',
@@ -86,7 +90,7 @@ const otherJobs: Record<string, () => Promise<number>> = {
   reconcile_media: compareFilesAndRows,
 }
 
-/** Jobs that people wait for. `jobs/<name>` runs one of them by itself, even if it is already running. */
+/** Jobs with results that users wait for. `jobs/<name>` runs a single one, even if it is already running. */
 const frequentJobs: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   notify_of_terms: () => untilDone('notify_of_terms'),
@@ -113,7 +117,7 @@ async function run(name: string, work: () => Promise<number>) {
     (done) => ({ done }),
     (error) => ({ error: causeOf(error) }),
   )
-  // Frequent jobs are logged only if they did something or failed.
+  // A frequent job is logged only if it did something or failed.
   if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {
     const ms = Math.round(performance.now() - started)
     log('error' in outcome ? 'error' : 'info', { job: name, ...outcome, ms })
@@ -123,7 +127,7 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
-/** Raises an alarm for each failed job, which is settled when the job succeeds again. */
+/** Raises an alarm for each failed job and settles the alarms of jobs that succeeded. */
 async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   const succeeded = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
   await backend('settle_alarms', { kind: 'job_failed', subjects: succeeded }).catch(() => {})
@@ -132,7 +136,7 @@ async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   }
 }
 
-/** The caller's address as it is seen here; deploy derives CLIENT_IP_HOPS from it. */
+/** The client address as the functions see it. The deployment derives CLIENT_IP_HOPS from it. */
 function seenAddress(request: Request) {
   const forwardedFor = request.headers.get('x-forwarded-for')
   return {
@@ -148,14 +152,14 @@ async function runAll(job: string) {
     for (const name of sqlJobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
     for (const [name, work] of Object.entries(otherJobs)) outcomes.push(await run(name, work))
     await reportFailures(outcomes)
-    // This comes last, so that an interrupted run is not recorded.
+    // This comes last, so that an interrupted run is not recorded as complete.
     await backend('note_jobs_ran', {}).catch(() => {})
   }
   const quick = Object.entries(frequentJobs).filter(([name]) =>
     !Object.hasOwn(frequentJobs, job) || name === job
   )
-  // These run in parallel, so that no push waits for a slow job. A running job is not started again,
-  // because jobs that wait for a lock must not use up the connections.
+  // These jobs run in parallel, so that a slow job does not delay pushes. A job that is still running is not
+  // started again: otherwise, jobs that wait for a lock could occupy all database connections.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {
       if (job === name) return await run(name, work)
@@ -175,7 +179,7 @@ async function answer(request: Request): Promise<Response> {
   if (job === 'address') return Response.json(seenAddress(request))
   if (job === 'doors') return Response.json({ open: await tryDoors() })
   const work = runAll(job)
-  // The caller may stop waiting before the work is done.
+  // The caller may time out before the work is done.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))
 }

@@ -12,7 +12,10 @@ import {
 } from '../payments/events.ts'
 import { ProviderUnreachable, ProviderUnreadable, type RefundOrder } from '../payments/provider.ts'
 
-/** Failed work does not stop the rest and is retried. It raises an alarm unless the provider was away. */
+/**
+ * If `work` fails for one item, the others continue, and the item is retried later. Raises an alarm unless
+ * the provider was unreachable.
+ */
 async function each<T>(
   list: T[],
   nameOf: (one: T) => string,
@@ -20,7 +23,7 @@ async function each<T>(
 ): Promise<number> {
   const waiting = [...list]
   let done = 0
-  // Only four run at a time, because providers limit requests.
+  // Only four run at a time, because providers limit the rate of requests.
   await Promise.all(Array.from({ length: 4 }, async () => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       try {

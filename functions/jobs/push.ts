@@ -6,21 +6,21 @@ import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
 const concurrency = 20
-/** Milliseconds after which a run claims no more pushes; a later run sends the rest. */
+/** In milliseconds. After this time a run claims no more pushes and leaves the rest to a later run. */
 const runTime = 20_000
 
-// Until this time FCM accepts no pushes: leased ones are given back, and no more are leased.
+// FCM asked us to pause until this time. Claimed pushes are returned to the outbox, and no more are claimed.
 let pausedUntil = 0
 let lastNotice = 0
 
 const backOff = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
 
-/** Seconds until the next try: at least what FCM requested, longer each time, and random. */
+/** Seconds until the next attempt: exponential backoff with jitter, and at least as long as FCM requested. */
 function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
   return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
 
-/** `wait` is in seconds until the next try; `held` is the part of it that FCM requested. */
+/** `wait`: seconds until the next attempt. `held`: the pause that FCM itself requested, in seconds. */
 async function finish({ id, lease, token }: Push, outcome: string, wait = 0, held = 0) {
   await backend('finish_push', { id, lease, outcome, token, wait, held })
 }
@@ -55,7 +55,7 @@ async function deliverAll(pushes: Push[]): Promise<number> {
       try {
         if (await deliver(push)) sent++
       } catch (error) {
-        // The database could not be reached; the lease expires by itself.
+        // The database could not be reached. The lease will expire on its own.
         const why = causeOf(error as Error)
         log('warn', { push: push.id, error: why })
         await alarm('job_failed', 'send_pushes', { push: push.id, why })

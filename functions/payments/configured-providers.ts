@@ -37,13 +37,13 @@ function configuredMyFatoorah(): Provider | undefined {
   })
 }
 
-/** In production there is no sandbox, whatever the settings are. */
+/** The sandbox is never available in production, even if its secret is set. */
 function configuredSandbox(): Provider | undefined {
   const shared = secret('SANDBOX_SECRET')
   return shared && !env.production ? sandbox({ url: env.apiUrl, secret: shared }) : undefined
 }
 
-/** Webhooks are accepted from all of these; new charges use only PAYMENT_PROVIDER. */
+/** All of these may send webhooks; only PAYMENT_PROVIDER receives new charges. */
 export const providers: Provider[] = [configuredTap(), configuredMyFatoorah(), configuredSandbox()]
   .filter((provider) => provider !== undefined)
 

@@ -1,4 +1,4 @@
-// When an event arrives, the provider is queried, and its answer is stored.
+// Webhooks are only hints: for each one we query the provider and store its response.
 import { backend } from '../_shared/database/db.ts'
 import { inBackground } from '../_shared/errors/background.ts'
 import { withTimeout } from '../_shared/errors/timeout.ts'
@@ -12,21 +12,21 @@ import {
   type RefundOrder,
 } from './provider.ts'
 
-/** `final` means that the outcome is known. Until then the same event causes another look-up. */
+/** `final` means that the outcome is known. Until then, a repeated event queries the provider again. */
 export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
 
 const duplicate: Received = { received: true, duplicate: true }
 
 /**
- * The key includes the hash of the signed part. Otherwise an event could be passed off as a repetition of
- * another by forging its unsigned fields.
+ * The key includes a hash of the signed part. Otherwise someone could forge an event's unsigned fields to
+ * make it look like a repetition of another event.
  */
 async function eventKeyOf({ kind, reference, signed }: ProviderEvent): Promise<string> {
   const key = [kind, reference ?? '', await sha256(signed)].join(':')
   return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
 }
 
-// The keys of final events that are already committed, so that repetitions cost no query.
+// Keys of final events that have been committed, so that repeated events need no database query.
 const finished = new Set<string>()
 const capacity = 10_000
 
@@ -37,7 +37,10 @@ function remember(key: string) {
 
 const underWay = new Map<string, Promise<Received>>()
 
-/** Receives an event. A simultaneous repetition waits for the first event, and fails if the first fails. */
+/**
+ * Receives an event. The same event, arriving at the same time, waits for the first one and fails if that
+ * fails.
+ */
 export async function receiveEvent(
   provider: Provider,
   event: ProviderEvent,
@@ -48,7 +51,8 @@ export async function receiveEvent(
   if (finished.has(key)) return duplicate
   const earlier = underWay.get(key)
   if (earlier && isFinal(event, await earlier)) return duplicate
-  // The earlier look-up may have begun before this event, so all that waited for it share one more.
+  // The earlier look-up may have begun before this event. All requests that waited for it share one more
+  // look-up.
   const joined = underWay.get(key)
   if (joined) return await joined
   const work = lookUpAndSave(provider, event, eventKey, payloadSha256)
@@ -83,7 +87,7 @@ async function lookUpAndSave(
   try {
     answers = await answersOf(provider, event)
   } catch (error) {
-    // An event that is stored as final is a duplicate even if the provider does not answer.
+    // If the event is already stored as final, it is a duplicate even though the provider did not respond.
     const { provider, eventKey } = row
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
@@ -127,8 +131,9 @@ export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
 }
 
 /**
- * Requests a refund. `listed` means that the provider's list of refunds was read before. If `tooLate`, the
- * provider may no longer remember our reference and could refund twice.
+ * Requests a refund. `listed` means that the provider's list of refunds has been read. An order that is
+ * `tooLate` is given up unless the list was read: the provider may have forgotten our reference and could
+ * refund twice.
  */
 export async function askForRefund(provider: Provider, refundId: string, listed = false) {
   const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(
@@ -155,8 +160,8 @@ export type DuePayment = {
 }
 
 /**
- * Looks up a payment at the provider and books the answer. After `limit` the caller stops waiting,
- * and the answer is booked in the background.
+ * Looks up a payment at the provider and books the result. After `limit` milliseconds the caller stops
+ * waiting, and booking continues in the background.
  */
 export async function lookUp(due: DuePayment, limit?: number): Promise<Received | undefined> {
   const provider = providerNamed(due.provider)

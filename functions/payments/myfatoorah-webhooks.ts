@@ -1,4 +1,4 @@
-// Webhooks of MyFatoorah, of version 1 and 2.
+// MyFatoorah webhooks, versions 1 and 2.
 import { hmacSha256 } from '../_shared/input/hashes.ts'
 import { text, threeDecimals } from './provider-api.ts'
 import type { ProviderEvent } from './provider.ts'
@@ -6,7 +6,7 @@ import { isSignedBy, type Json, parseObject } from './webhook-signatures.ts'
 
 export const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
 
-// The paths inside Data that are signed, by the event's code.
+// The signed fields, as paths inside Data, by event code.
 const signedPaths: Record<number, string[]> = {
   1: [
     'Invoice.Id',
@@ -40,7 +40,7 @@ function signedTextV2({ Event, Data }: Json): string | undefined {
 
 const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
 
-/** The text that version 1 signs: every key of Data but `unsigned`, sorted case-insensitively. */
+/** The string that version 1 signs: all fields of Data except `unsigned`, sorted case-insensitively. */
 function signedTextV1({ EventType, Data }: Json): string {
   const lower = (name: string) => name.toLowerCase()
   return Object.keys(Data)
@@ -50,7 +50,7 @@ function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-/** A signed amount with three decimals, or unchanged if it is not a plain number; undefined if missing. */
+/** An amount with three decimals. Any other value is returned as a string; undefined if missing. */
 const amountOf = (value: unknown) =>
   value === undefined || value === null || value === ''
     ? undefined
@@ -96,7 +96,7 @@ function eventV1({ EventType, Data }: Json, signed: string): ProviderEvent {
 const isObject = (value: unknown) =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Returns undefined unless the signature is valid. */
+/** Returns undefined if the signature is not valid. */
 export function eventOf(
   signature: string | null,
   raw: Uint8Array,

@@ -59,7 +59,10 @@ const Refund = z.object({
 
 const Refunds = z.object({ RefundStatusResult: z.array(Refund) })
 
-/** Returns the data of a success. An answer with HTTP 200 may be a failure, so IsSuccess decides. */
+/**
+ * Returns the data of a successful response. IsSuccess decides, because failures may also have HTTP status
+ * 200.
+ */
 function dataOf<Shape extends z.ZodType>(shape: Shape, { status, body }: Answer): z.output<Shape> {
   if (body.IsSuccess === true) return read(shape, body.Data)
   if (status >= 500 || status === 429 || body.IsSuccess !== false) {
@@ -68,7 +71,7 @@ function dataOf<Shape extends z.ZodType>(shape: Shape, { status, body }: Answer)
   throw new ProviderDeclined(`HTTP ${status}`)
 }
 
-// This has no prototype, so that a provider's status cannot match an inherited property.
+// No prototype, so that a status sent by the provider cannot match an inherited property.
 const refundStates: Record<string, RefundAnswer['status']> = {
   __proto__: null!,
   Refunded: 'refunded',
@@ -90,7 +93,7 @@ function refundAnswerOf(refund: z.output<typeof Refund>, chargeRef: string | nul
 const isSuccess = ({ TransactionStatus: status }: z.output<typeof Attempt>) =>
   status === 'Succss' || status === 'Success' || status === 'SUCCESS'
 
-/** True once the invoice has expired. MyFatoorah's dates have no time zone and are in Kuwait time. */
+/** Whether the invoice has expired. MyFatoorah sends dates in Kuwait time, without a time zone. */
 function isOver({ ExpiryDate: date, ExpiryTime: time }: z.output<typeof Status>): boolean {
   const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
     String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
@@ -131,14 +134,14 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       ...(once && { 'idempotency-key': once }),
     }, sent)
 
-  /** Returns null if the provider answers that there is no such record. */
+  /** Returns null if the provider responds that the record does not exist. */
   async function found<Shape extends z.ZodType>(shape: Shape, path: string, sent: unknown) {
     const answer = await post(path, sent)
     try {
       return dataOf(shape, answer)
     } catch (error) {
       if (!(error instanceof ProviderDeclined)) throw error
-      // These statuses refuse the caller and reveal nothing about the charge.
+      // These statuses reject our credentials and say nothing about the charge.
       if (answer.status === 401 || answer.status === 403) {
         throw new ProviderUnreachable(`HTTP ${answer.status}`)
       }
@@ -173,7 +176,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
           Language: language,
           CustomerReference: order.paymentId,
           UserDefinedField: order.number,
-          // A time without a zone is read as Kuwait time, three hours ahead of UTC.
+          // MyFatoorah reads a time without a zone as Kuwait time, which is three hours ahead of UTC.
           ExpiryDate: new Date(Date.now() + (3 * 60 + 30) * 60_000).toISOString().slice(0, 19),
           InvoiceItems: [{ ItemName: order.titleAr, Quantity: 1, UnitPrice: amount }],
         }, order.paymentId),
@@ -203,7 +206,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
           AmountDeductedFromSupplier: 0,
         }, refundId),
       )
-      // The refund waits for approval at MyFatoorah.
+      // A refund stays pending until MyFatoorah approves it.
       return { refundRef: RefundId, status: 'pending' }
     },
 

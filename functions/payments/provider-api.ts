@@ -4,7 +4,9 @@ import { ProviderDeclined, ProviderUnreachable, ProviderUnreadable } from './pro
 
 export type Answer = { status: number; body: Record<string, unknown> }
 
-/** Throws ProviderUnreachable unless a JSON object arrives in time. The caller interprets the status. */
+/**
+ * Throws ProviderUnreachable unless a JSON object arrives in time. Callers must check the status themselves.
+ */
 export async function requestProvider(
   method: 'GET' | 'POST',
   url: string,
@@ -21,12 +23,12 @@ export async function requestProvider(
     if (body === null || typeof body !== 'object') throw new Error('no object')
     return { status: response.status, body }
   } catch (error) {
-    // The error's text may contain a name or a number.
+    // The error message may contain personal data, such as a name or a phone number.
     throw new ProviderUnreachable(`no answer from ${new URL(url).host}: ${(error as Error).name}`)
   }
 }
 
-/** Reads the fields that `shape` names; throws ProviderUnreadable if the answer does not match. */
+/** Returns the fields listed in `shape`. Throws ProviderUnreadable if the response does not match. */
 export function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {
   const { success, data } = shape.safeParse(answer)
   if (!success) throw new ProviderUnreadable('an answer of another shape')
@@ -35,7 +37,7 @@ export function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
 
-/** Returns an amount as text with three decimals; null for other values and for fractions of a fils. */
+/** Returns an amount with three decimals as text. Null if it is not an amount or has fractions of a fils. */
 export function threeDecimals(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string' || !plain.test(text)) return null
@@ -43,13 +45,13 @@ export function threeDecimals(value: unknown): string | null {
   return `${whole}.${part.slice(0, 3).padEnd(3, '0')}`
 }
 
-/** Returns a non-empty text or null; numbers become text, because some providers write ids as numbers. */
+/** Returns a non-empty string or null. Numbers become strings, because some providers send ids as numbers. */
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value ? value : typeof value === 'number' ? String(value) : null
 
 const value = z.union([z.string().max(500), z.number()])
 
-// The parts that make up the shapes of answers.
+// Building blocks for the schemas of responses.
 export const aText = value.nullish().transform(text)
 export const anId = value.transform(text).pipe(z.string())
 export const anAmount = value.nullish().transform(threeDecimals)
@@ -60,7 +62,10 @@ const failure = z.object({ errors: z.tuple([z.object({ code: aText })]).rest(z.u
 
 export const errorCodeIn = ({ body }: Answer) => failure.safeParse(body).data?.errors[0].code ?? ''
 
-/** Returns the body of a success; throws ProviderUnreachable if a failed request may have taken effect. */
+/**
+ * Returns the body of a successful response. Throws ProviderUnreachable if a failed request may still have
+ * taken effect, otherwise ProviderDeclined.
+ */
 export function successBody(answer: Answer): Answer['body'] {
   const { status, body } = answer
   if (status >= 200 && status < 300) return body

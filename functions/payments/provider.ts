@@ -13,7 +13,7 @@ export type Order = {
 
 export type Charge = { ref: string; redirectUrl: string }
 
-/** The provider's answer to a query, which is the only source that is trusted. */
+/** The provider's response to our query. Payments are booked from this alone, never from webhooks. */
 export type ChargeAnswer = {
   ref: string
   reference: string | null
@@ -37,7 +37,7 @@ export type RefundOrder = {
 
 export type RefundAnswer = {
   refundRef: string
-  /** The id of our refund; not every provider returns it. */
+  /** Our refund id. Not every provider returns it. */
   reference?: string | null
   chargeRef: string | null
   status: 'refunded' | 'failed' | 'pending'
@@ -45,10 +45,12 @@ export type RefundAnswer = {
   currency: string | null
 }
 
-/** A webhook with a valid signature: a hint to query the provider, and a way to recognise repetitions. */
+/**
+ * A webhook with a valid signature. It tells us to query the provider and lets us recognise repeated events.
+ */
 export type ProviderEvent = {
   kind: 'payment' | 'refund' | 'other'
-  /** The provider's own name of the event; not all providers sign it. */
+  /** The provider's own id of the event. Not all providers sign it. */
   reference?: string | null
   signed: string | Uint8Array
   ref?: string
@@ -61,25 +63,28 @@ export type Provider = {
   name: 'tap' | 'myfatoorah' | 'sandbox'
   mode: Mode
   header: string
-  /** Makes a charge; repeated for the same payment, it returns the same charge. */
+  /** Creates a charge. A second call for the same payment returns the same charge. */
   charge(order: Order): Promise<Charge>
-  /** Finds a charge by the provider's id, or by our id if that one never arrived; null if none exists. */
+  /**
+   * Finds a charge by the provider's id, or by our payment id if we never received the provider's. Null if
+   * none exists.
+   */
   lookUp(
     payment: { ref: string | null; paymentId: string; createdAt: string },
   ): Promise<ChargeAnswer | null>
   refund(order: RefundOrder): Promise<Pick<RefundAnswer, 'refundRef' | 'status'>>
   lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundAnswer | null>
-  /** Lists all refunds of a charge; for a provider that does not find them by our reference. */
+  /** Lists all refunds of a charge. Only for providers that cannot look up a refund by our reference. */
   refundsOf?(chargeRef: string): Promise<RefundAnswer[]>
-  /** Returns undefined unless the signature is valid. */
+  /** Returns undefined if the signature is not valid. */
   verify(headers: Headers, raw: Uint8Array): ProviderEvent | undefined
 }
 
-/** The provider refused the request, so it has no effect and will have none. */
+/** The provider refused the request, which will never take effect. */
 export class ProviderDeclined extends Error {}
-/** The provider did something other than requested. */
+/** The provider accepted the request but did something other than requested. */
 export class ProviderMismatch extends ProviderDeclined {}
-/** There was no readable answer, so the effect is unknown. */
+/** There was no readable response, so the request may or may not have taken effect. */
 export class ProviderUnreachable extends Error {}
-/** The answer differs from what the provider's API promises; raises an alarm. */
+/** The response differs from what the provider's API promises; raises an alarm. */
 export class ProviderUnreadable extends ProviderUnreachable {}

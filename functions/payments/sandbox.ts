@@ -1,4 +1,4 @@
-// The sandbox provider for development. Like Stripe, it signs the time and the raw body.
+// The sandbox provider for development. As with Stripe, signatures cover the time and the raw body.
 import { backend } from '../_shared/database/db.ts'
 import { hmacSha256 } from '../_shared/input/hashes.ts'
 import { text } from './provider-api.ts'
@@ -51,7 +51,7 @@ export function sandbox({ url, secret }: Settings): Provider {
       if (!isSignedBy([secret], sign, (key) => hmacSha256(key, signed, 'hex'))) return undefined
       if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) return undefined
       const body = parseObject(raw) ?? {}
-      // `signed` is without the time, which differs at each delivery of the same event.
+      // `signed` leaves out the time, because it changes whenever the same event is sent again.
       const event = {
         reference: text(body.id),
         signed: raw,

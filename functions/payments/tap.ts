@@ -26,13 +26,13 @@ import { isSignedBy, type Json, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string
-  /** The secret API key, which also signs webhooks; two keys while it is being changed. */
+  /** The secret API key, which also signs webhooks. There are two while the key is being rotated. */
   keys: string[]
   source: string
   callbackUrl: string
 }
 
-// This has no prototype, so that a provider's status cannot match an inherited property.
+// No prototype, so that a status sent by the provider cannot match an inherited property.
 const states: Record<string, ChargeAnswer['status']> = {
   __proto__: null!,
   CAPTURED: 'paid',
@@ -121,7 +121,7 @@ function refundAnswerOf(answer: unknown): RefundAnswer {
 
 const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
 
-/** The text that Tap signs: the fields in Tap's order, each after its label; missing ones are empty. */
+/** The string that Tap signs: each field, in Tap's order, after its label. Missing fields are empty. */
 function signedText(body: Json): string {
   const reference = body.reference ?? {}
   const amount = Number(body.amount).toFixed(decimals[body.currency] ?? 2)
@@ -164,7 +164,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
         ...(after && { starting_after: after }),
       })
       const { charges, has_more } = read(List, successBody(answer))
-      // The list also has charges that were not made here, and these may have no reference.
+      // The list also contains charges that were not made by us, which may lack a reference.
       const found = charges.find((one) =>
         Listed.safeParse(one).data?.reference.transaction === paymentId
       )

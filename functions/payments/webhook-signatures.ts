@@ -1,6 +1,6 @@
 import { isEqualSecret } from '../_shared/input/hashes.ts'
 
-/** Compares with every secret (two while one is being changed), in a time that reveals nothing. */
+/** Compares with every secret (there are two during a rotation), in constant time. */
 export const isSignedBy = (
   secrets: string[],
   signature: string,

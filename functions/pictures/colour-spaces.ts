@@ -1,4 +1,5 @@
-// sRGB, Display P3 and Adobe RGB. Their profiles are recognised by the colours alone and replaced by our own.
+// sRGB, Display P3 and Adobe RGB. A profile with the same colours as one of these is replaced by our own
+// version.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { fixed, type Profile, tagOf } from './profile-format.ts'
 import { Reader } from './reader.ts'
@@ -7,10 +8,10 @@ type Vector = [number, number, number]
 
 type Space = {
   name: string
-  /** Red, green and blue in XYZ, in units of 1/65536. */
+  /** Red, green and blue as XYZ coordinates, in units of 1/65536. */
   primaries: [Vector, Vector, Vector]
   curve: Bytes
-  /** Returns the sample for an amount of light. */
+  /** Converts linear light to a sample. */
   encode: (light: number) => number
 }
 
@@ -46,7 +47,7 @@ const spaces: Space[] = [
 const names = ['rXYZ', 'gXYZ', 'bXYZ']
 const curves = ['rTRC', 'gTRC', 'bTRC']
 
-/** Returns our own profile for one with the same colours, apart from invisible differences. */
+/** Returns our own profile if the colours of the given one differ only invisibly from a well-known space. */
 export function wellKnown({ samples, colours, tags }: Profile): Profile | undefined {
   const isMatrix = [...names, ...curves].every((name) => tags.has(name)) &&
     ![...tags.keys()].some((name) => name.startsWith('A2B') || name === 'cicp')
@@ -87,7 +88,7 @@ const cross = ([a, b, c]: Vector, [d, e, f]: Vector): Vector => [
 const dot = (one: Vector, other: Vector) =>
   one.reduce((sum, value, axis) => sum + value * other[axis], 0)
 
-/** Whether the colour consists of this primary of the space alone. */
+/** Whether the colour matches the primary at this index. */
 function isPrimary(found: Vector, index: number, [red, green, blue]: Space['primaries']): boolean {
   const whole = dot(red, cross(green, blue))
   return [cross(green, blue), cross(blue, red), cross(red, green)].every((axis, at) =>
@@ -101,7 +102,7 @@ function isCurve(curve: Bytes, encode: Space['encode']): boolean {
     .every((sample) => Math.abs(encode(light(sample)) - sample) < 0.75 / 255)
 }
 
-/** Returns the function by which a curve turns samples into light. */
+/** Returns a function that converts samples to linear light. */
 function lightOf(curve: Bytes): (sample: number) => number {
   const reader = new Reader(curve)
   const type = reader.text(4)

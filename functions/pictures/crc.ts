@@ -1,4 +1,4 @@
-/** CRC-32 as in PNG, eight bytes at a time, because it runs once or twice over all bytes of a PNG. */
+/** CRC-32 as in PNG. Handles eight bytes at a time, because it reads every byte of a PNG once or twice. */
 const tables = new Int32Array(8 * 256)
 for (let byte = 0; byte < 256; byte++) {
   let value = byte

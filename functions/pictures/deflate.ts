@@ -1,12 +1,13 @@
-// Reads zlib streams (RFC 1950, 1951). Finds where pixels end and their unpacked size without storing them,
-// so that a bomb costs no more than its packed size. Can also unpack a stream up to a limit.
+// Reads zlib streams (RFC 1950, 1951). Finds where a stream ends and how large its content is without storing
+// the content, so that a decompression bomb costs no more than its packed size. Can also unpack a stream up
+// to a limit.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, Reader } from './reader.ts'
 
-/** Counts the codes that may still be read, which bounds a request's processor time. */
+/** How many codes may still be read. This bounds the CPU time of a request. */
 export type Effort = { left: number }
 
-/** The tables of a block cost about as much as this many codes. */
+/** Building a block's Huffman tables takes about as long as reading this many codes. */
 const costOfTables = 1500
 
 const lengthExtra = [
@@ -18,7 +19,10 @@ const lengthBase = lengthExtra.map((_, code) =>
 )
 const orderOfLengths = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
-/** Codes of up to `direct` bits are in a table as symbol × 16 + length; longer ones are read bit by bit. */
+/**
+ * A Huffman code. Codes of up to `direct` bits are looked up in a table, as symbol × 16 + length; longer
+ * codes are read bit by bit.
+ */
 class Code {
   readonly table: Uint16Array
   readonly symbols: Uint16Array
@@ -32,8 +36,8 @@ class Code {
   }
 
   /**
-   * Builds the Huffman code from its code lengths. Returns the unused code space; 0 means that the code is
-   * complete.
+   * Builds the Huffman code from its code lengths. Returns the unused part of the code space; 0 means that
+   * the code is complete.
    */
   read(lengths: Uint8Array): number {
     const { table, counts, symbols, direct } = this
@@ -63,7 +67,7 @@ class Code {
   }
 }
 
-/** A code is stored from its highest bit on, but bits are read from the lowest. */
+/** Codes are stored with their highest bit first, but bits are read starting with the lowest. */
 function reversed(code: number, length: number): number {
   let bits = 0
   for (let bit = 0; bit < length; bit++) bits |= ((code >> bit) & 1) << (length - 1 - bit)
@@ -124,7 +128,7 @@ class Stream {
     throw new BrokenFile('no code')
   }
 
-  /** Returns where the stream ends and its unpacked size, or undefined once the effort is used up. */
+  /** Returns where the stream ends and its unpacked size. Undefined if the effort runs out first. */
   read(effort: Effort): { end: number; size: number } | undefined {
     const head = this.take(8) << 8 | this.take(8)
     if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new BrokenFile('no zlib stream')
@@ -146,7 +150,7 @@ class Stream {
       if (this.output && size > this.output.length) throw new BrokenFile('too long')
     }
     this.toByte()
-    // A truncated file may lack its checksum, which no browser checks.
+    // A truncated file may lack the checksum. Browsers do not check it.
     return { end: Math.min(this.at + 4, this.bytes.length), size }
   }
 
@@ -232,10 +236,11 @@ function repeat(output: Bytes, from: number, to: number, code: number, extra: nu
 
 export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)
 
-/** Unpacks a stream of at most `limit` bytes; throws a BrokenFile if it is longer or damaged. */
+/** Unpacks a stream. Throws BrokenFile if the content exceeds `limit` bytes or the stream is damaged. */
 export function unpacked(bytes: Bytes, limit: number): Bytes {
   const output = new Uint8Array(limit)
-  // A normal stream is barely longer than its content: it has at most two codes per byte, and few blocks.
+  // A normal stream is at most slightly longer than its content, with at most two codes per byte and few
+  // blocks.
   const packed = bytes.subarray(0, limit + 1024)
   const stream = new Stream(packed, output).read({ left: 2 * limit + 100 * costOfTables })
   if (!stream) throw new BrokenFile('too many codes')
@@ -246,7 +251,7 @@ export function unpacked(bytes: Bytes, limit: number): Bytes {
 
 const maxBlock = 65_535
 
-/** Makes a stream of uncompressed blocks. */
+/** Wraps the content in a zlib stream of uncompressed blocks. */
 export function asStream(content: Bytes): Bytes {
   const blocks = Math.ceil(content.length / maxBlock)
   const stream = new Uint8Array(2 + 5 * blocks + content.length + 4)
@@ -267,7 +272,7 @@ export function asStream(content: Bytes): Bytes {
 
 function adler(content: Bytes): number {
   let [low, high] = [1, 0]
-  // The sums of so many bytes stay below 2 ** 31.
+  // In chunks this small, the sums stay below 2 ** 31.
   for (let from = 0; from < content.length; from += 2048) {
     for (const byte of content.subarray(from, from + 2048)) {
       low += byte

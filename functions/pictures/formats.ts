@@ -1,6 +1,6 @@
 import type { Bytes } from '../_shared/input/bytes.ts'
 
-// How other formats begin; `?` is any byte.
+// The first bytes of other formats; `?` stands for any byte.
 const beginnings: [format: string, start: string][] = [
   ['GIF', 'GIF8?a'],
   ['BMP', 'BM????\0\0\0\0'],
@@ -19,12 +19,12 @@ const brands: [format: string, names: string[]][] = [
   ['HEIC', ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'mif1', 'msf1']],
 ]
 
-/** The name of a picture format that is not accepted, for the error message. */
+/** Names the format of a picture that we do not accept, for the error message. */
 export function otherFormat(bytes: Bytes): string | undefined {
   const text = String.fromCharCode(...bytes.subarray(0, 200))
   const begins = (start: string) =>
     Array.from(start).every((char, at) => char === '?' ? at < text.length : char === text[at])
-  // An ISO BMFF file begins with a list of its brands; brands of films are not in ours.
+  // An ISO BMFF file begins with a list of brands. Video brands are missing from our table.
   const found = begins('????ftyp') ? text.slice(8, bytes[2] << 8 | bytes[3]) : ''
   const named: string[] = found.match(/[^]{4}/g) ?? []
   return beginnings.find(([, start]) => begins(start))?.[0] ??

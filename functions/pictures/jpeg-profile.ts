@@ -1,4 +1,4 @@
-// A profile in a JPEG comes in numbered segments, because one holds less than 64 KiB.
+// A JPEG stores a profile in numbered segments, because each segment holds less than 64 KiB.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { cleanProfile, maxProfile } from './profile.ts'
 import { concatenated, startsWith } from './reader.ts'
@@ -7,14 +7,14 @@ const APP2 = 0xe2
 const icc = Array.from('ICC_PROFILE\0', (char) => char.charCodeAt(0))
 const maxPart = 65_533 - icc.length - 2
 
-/** The parts of a profile by their numbers, and how many there should be. */
+/** The parts of a profile by number, and how many parts are expected. */
 export type ProfileParts = { count: number; parts: Map<number, Bytes> }
 
 const isWhole = ({ count, parts }: ProfileParts) => parts.size === count
 
 /**
- * Adds a segment's part of a profile. As in browsers, a wrong part makes the profile invalid, unless it is
- * already complete.
+ * Adds the part in this segment to the profile. As in browsers, a part that does not fit makes the profile
+ * invalid, but is ignored once the profile is complete.
  */
 export function withPart(content: Bytes, found?: ProfileParts): ProfileParts | undefined {
   if (!startsWith(content, icc) || content.length <= icc.length + 2) return found
@@ -26,7 +26,7 @@ export function withPart(content: Bytes, found?: ProfileParts): ProfileParts | u
   return { count, parts: parts.set(number, content.subarray(icc.length + 2)) }
 }
 
-/** The segments of the clean profile, whose parts may have come in any order. */
+/** Returns the segments of the cleaned profile. Its parts may have arrived in any order. */
 export function profileSegments(found?: ProfileParts): Bytes[] {
   if (!found || !isWhole(found)) return []
   const parts = Array.from({ length: found.count }, (_, at) => found.parts.get(at + 1)!)

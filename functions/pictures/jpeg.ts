@@ -1,6 +1,6 @@
-// JPEG: copies the frame, the scans and the tables they use, and rewrites the two colour markers, the profile
-// and the orientation. Drops all other segments, bytes between segments, and unreadable or further data after
-// the pixels. Adds a missing end marker.
+// JPEG: copies the frame, the scans and the tables they use. Rewrites the JFIF and Adobe markers, the profile
+// and the orientation. Drops all other segments, bytes between segments, and any data after the pixels that
+// is unreadable or not needed. Adds a missing end marker.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { type ProfileParts, profileSegments, withPart } from './jpeg-profile.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -19,7 +19,7 @@ const APP1 = 0xe1
 const APP2 = 0xe2
 const APP14 = 0xee
 const COM = 0xfe
-// Browsers draw baseline, extended and progressive frames.
+// Browsers support baseline, extended and progressive frames.
 const frames = [0xc0, 0xc1, 0xc2]
 
 const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
@@ -28,11 +28,11 @@ const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 const sefh = [0x53, 0x45, 0x46, 0x48]
 const seft = [0x53, 0x45, 0x46, 0x54]
 
-// Each limit is many times what encoders write; a file that exceeds one is made to keep us busy.
+// Far above what encoders write. A file that exceeds one of these limits was made to waste our CPU time.
 const maxSegments = 2000
 const maxScans = 200
 
-/** A segment of tables, and how many of them have not been replaced since. */
+/** A segment of tables. `inUse` counts its tables that no later segment has replaced. */
 type Tables = { whole: Bytes; inUse: number }
 
 type Found = {
@@ -44,11 +44,11 @@ type Found = {
   jfif: boolean
   transform?: number
   profile?: ProfileParts
-  /** Whether the pixels have restart marks, from which a decoder can continue after a fault. */
+  /** Whether the pixels contain restart markers, which let a decoder resume after an error. */
   restarts: boolean
   segments: Bytes[]
   scans: number
-  /** The segments that no scan has used yet, in order; `tables` has the segment of each table. */
+  /** Segments that no scan has used yet, in order. `tables` maps each table to its segment. */
   waiting: Tables[]
   tables: Map<number, Tables>
 }
@@ -94,8 +94,8 @@ export function readJpeg(bytes: Bytes): Picture {
 readJpeg.begins = (bytes: Uint8Array) => startsWith(bytes, [0xff, SOI, 0xff])
 
 /**
- * After the pixels, unreadable data counts as the end: Samsung's panoramas have no end marker, and in other
- * files bytes precede it.
+ * After the pixels, unreadable data counts as the end of the picture: Samsung's panoramas have no end marker,
+ * and some other files have stray bytes before it.
  */
 function segmentOrEnd(reader: Reader, found: Found): boolean {
   try {
@@ -133,7 +133,7 @@ function segment(reader: Reader, found: Found): boolean {
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** Skips bytes before a marker: fill bytes, and bytes that some devices leave between segments. */
+/** Skips fill bytes and the bytes that some devices leave between segments, up to the next marker. */
 function nextMarker(reader: Reader): number {
   const { bytes, end } = reader
   for (let at = reader.at; at + 1 < end; at++) {
@@ -145,7 +145,7 @@ function nextMarker(reader: Reader): number {
   throw new BrokenFile('cut short')
 }
 
-/** Holds a segment of tables until a scan uses it, or drops it if all its tables are replaced first. */
+/** Keeps a segment of tables until a scan uses it, or drops it once later segments replace all its tables. */
 function tables(marker: number, whole: Bytes, ids: number[], found: Found) {
   const added = { whole, inUse: ids.length }
   for (const id of ids) {
@@ -184,7 +184,8 @@ function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reade
   } while (reader.left)
 }
 
-// A quantisation table's precision is not part of its number; a Huffman table's class is.
+// The number of a Huffman table includes its class; the number of a quantisation table excludes its
+// precision.
 const quantisation = (content: Bytes) => [
   ...idsIn(content, 0x0f, (head, reader) => reader.take(64 * ((head >> 4) + 1))),
 ]
@@ -197,7 +198,7 @@ const huffman = (content: Bytes) => [
   }),
 ]
 
-/** The coded pixels end at the next marker that is neither padding nor a restart. */
+/** The coded pixels end at the next marker that is neither padding nor a restart marker. */
 function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   const count = content[0]
   if (!found.components || count < 1 || count > found.components) throw new BrokenFile('scan')
@@ -212,7 +213,7 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   found.tables.clear()
 }
 
-// This goes byte by byte, because indexOf(0xff) is slower in a file full of such bytes.
+// A loop over the bytes, because indexOf(0xff) is slower in a file full of such bytes.
 function endOfScan(bytes: Bytes, begin: number, end: number, restarts: boolean): number {
   const last = end - 1
   for (let at = begin; at < last; at++) {
@@ -227,8 +228,8 @@ function endOfScan(bytes: Bytes, begin: number, end: number, restarts: boolean):
 }
 
 /**
- * Samsung appends notes and films to a picture; in panoramas no end marker precedes them. They end with a
- * directory, whose entries tell how far before the directory each of them begins.
+ * Samsung appends notes and videos to pictures; in panoramas there is no end marker before them. A directory
+ * at the end tells how far before it each of them begins.
  */
 function endBeforeTrailer(bytes: Bytes): number {
   const { length } = bytes
@@ -273,7 +274,7 @@ function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {
       (content.length + 2) & 255,
       ...Array.from(content),
     )
-  // JFIF means that colours are YCbCr. This is version 1.1 with square pixels and without a thumbnail.
+  // JFIF means that the colours are YCbCr. Writes version 1.1 with square pixels and no thumbnail.
   if (isJfif) put(APP0, [...jfif, 1, 1, 0, 0, 1, 0, 1, 0, 0])
   if (orientation > 1) put(APP1, [...exif, ...tiffOf(orientation)])
   if (transform !== undefined && transform <= 2) {

@@ -1,7 +1,7 @@
-// PNG: copies the chunks needed for drawing and those that define colours, with the profile cleaned. The
-// pixels become one chunk that ends where their stream ends; unreadable data after them counts as the end.
-// An animation becomes its still picture. As in browsers, a wrong checksum is a fault in the header and the
-// palette; an optional chunk with a wrong checksum is dropped.
+// PNG: copies the chunks needed to render the picture and those that define colours; the profile is cleaned.
+// Merges the pixels into one chunk that ends where their stream ends; unreadable data after them counts as
+// the end of the file. Reduces an animation to its still picture. As in browsers, a wrong checksum in the
+// header or the palette is an error, and an optional chunk with a wrong checksum is dropped.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { crc } from './crc.ts'
 import { asStream, type Effort, endOfStream, unpacked } from './deflate.ts'
@@ -12,11 +12,11 @@ import { BrokenFile, concatenated, orientationOf, Reader, startsWith, tiffOf } f
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()
 
-// Encoders write pixels in chunks of 8 KiB or more, so a file of the permitted size has some 1,300 chunks.
+// Encoders write pixels in chunks of 8 KiB or more, so a file of the permitted size has about 1,300 chunks.
 const maxChunks = 10_000
 const maxLength = 0x7fffffff
 
-// The bit depths of each colour type, and its samples per pixel.
+// The permitted bit depths of each colour type, and the number of samples per pixel.
 const depths: Record<number, number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -26,7 +26,7 @@ const depths: Record<number, number[]> = {
 }
 const samples: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-// The lengths of the chunks that define colours.
+// The chunks that define colours, with their required lengths.
 const colours: Record<string, number> = {
   gAMA: 4,
   cHRM: 32,
@@ -43,16 +43,16 @@ type Found = {
   bitsPerPixel: number
   interlaced: boolean
   orientation?: number
-  /** The header and the other chunks that are kept before the pixels, by type, in order. */
+  /** The header and the other chunks to keep before the pixels, in file order. */
   chunks: Map<string, Bytes>
-  /** The number of pixel chunks, and the range of their joined content. */
+  /** The number of pixel chunks, and the byte range of their content once it is joined. */
   pixels?: { count: number; from: number; to: number; damaged?: boolean }
   exif: boolean
   profile: boolean
   ended: boolean
 }
 
-/** Rewrites the bytes in place: pixels in many chunks are moved together. */
+/** Rewrites the bytes in place: the contents of several pixel chunks are moved next to each other. */
 export function readPng(bytes: Bytes, effort: Effort): Picture {
   const reader = new Reader(bytes, signature.length)
   const found: Found = {
@@ -94,7 +94,10 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
 
 readPng.begins = (bytes: Uint8Array) => startsWith(bytes, signature)
 
-/** After the pixels, unreadable data counts as the end; their stream shows whether all pixels are there. */
+/**
+ * After the pixels, unreadable data counts as the end of the file. Their stream shows whether any are
+ * missing.
+ */
 function chunkOrEnd(reader: Reader, found: Found) {
   try {
     chunk(reader, found)
@@ -141,7 +144,8 @@ function chunk(reader: Reader, found: Found) {
     found.exif = true
     found.orientation = orientationOf(content)
   } else if (type === 'IEND') found.ended = true
-  // A capital first letter marks an unknown chunk that is needed for drawing.
+  // A capital first letter marks a critical chunk; a decoder that does not know it must not render the
+  // picture.
   else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new BrokenFile('unknown chunk')
 }
 
@@ -171,7 +175,7 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   found.chunks.set('IHDR', whole)
 }
 
-/** The chunk has a name, a byte for the only compression method, and the packed profile. */
+/** The chunk holds a name, a byte for the compression method (there is only one), and the packed profile. */
 function profileIn(content: Bytes): Bytes | undefined {
   const name = content.subarray(0, 80).indexOf(0)
   if (name < 1 || content[name + 1] !== 0) return undefined
@@ -185,8 +189,8 @@ function profileIn(content: Bytes): Bytes | undefined {
 }
 
 /**
- * Returns the pixels as one chunk, in pieces. If the effort suffices, the chunk ends where their stream ends,
- * and the stream's size is checked.
+ * Returns the pixels as one chunk, in pieces. If the effort suffices, checks the size of their stream and
+ * ends the chunk where the stream ends.
  */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes[] {
   if (!found.pixels) throw new BrokenFile('no pixels')
@@ -201,7 +205,7 @@ function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes[] {
   return [bytes.subarray(from - 8, end), sum]
 }
 
-/** The unpacked size of all rows; each begins with its filter. */
+/** The unpacked size of all rows. Each row begins with a filter byte. */
 function sizeOf({ width, height, bitsPerPixel, interlaced }: Found): number {
   const rows = (columns: number, count: number) =>
     columns < 1 ? 0 : count * (1 + Math.ceil((columns * bitsPerPixel) / 8))
@@ -213,7 +217,7 @@ function sizeOf({ width, height, bitsPerPixel, interlaced }: Found): number {
   )
 }
 
-// Adam7: the start of each pass, and its steps.
+// The passes of Adam7: first column, first row, column step, row step.
 const passes = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],

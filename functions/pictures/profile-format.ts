@@ -6,8 +6,8 @@ import { BrokenFile, concatenated, Reader } from './reader.ts'
 export type Profile = {
   version: [major: number, minor: number]
   /**
-   * The kind of device, the colour space of its samples, and the colour space that they are converted
-   * to (XYZ or Lab).
+   * The device class, the colour space of its samples, and the colour space that they are converted to (XYZ
+   * or Lab).
    */
   device: string
   samples: string
@@ -20,7 +20,7 @@ export type Profile = {
 const devices = ['scnr', 'mntr', 'prtr', 'spac']
 const white = [0.9642, 1, 0.82491]
 
-/** Checks the header as browsers do. */
+/** Checks the header in the same way as browsers. */
 export function readProfile(sent: Bytes): Profile {
   const reader = new Reader(sent)
   const end = reader.u32()
@@ -68,7 +68,7 @@ function addIfSound(tags: Profile['tags'], name: string, content: Bytes) {
   }
 }
 
-/** Equal contents are written only once. */
+/** Tags with equal contents share one copy. */
 export function writeProfile(profile: Profile): Bytes {
   const { version, device, samples, colours, intent, name } = profile
   const tags = new Map([
@@ -112,14 +112,14 @@ function words(...values: number[]): Bytes {
   return bytes
 }
 
-/** Fixed-point numbers with 16 bits for the fraction. */
+/** Fixed-point numbers with a 16-bit fraction. */
 export const fixed = (...values: number[]): Bytes =>
   words(...values.map((value) => Math.round(value * 65_536)))
 
 export const tagOf = (type: string, ...content: Bytes[]): Bytes =>
   concatenated([ascii(type), words(0), ...content])
 
-/** A name or copyright in the form that each version of the standard requires. */
+/** A name or copyright in the format of the profile's version. */
 function textOf(text: string, [major]: Profile['version'], type: 'desc' | 'text'): Bytes {
   const short = ascii(`${text}\0`)
   if (major < 4 && type === 'text') return tagOf('text', short)

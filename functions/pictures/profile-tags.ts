@@ -1,11 +1,11 @@
-// The contents of the tags of an ICC profile (ICC.1, section 10). Only the declared length of each is copied,
-// so that nothing can hide after it, between its parts, or in reserved bytes.
+// The contents of ICC profile tags (ICC.1, section 10). Copies only the declared length of each tag, so that
+// no data can hide after it, between its parts, or in reserved bytes.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { BrokenFile, concatenated, Reader } from './reader.ts'
 
 export const padded = (length: number) => length + (-length & 3)
 
-/** Joins parts, each at a multiple of four. */
+/** Joins the parts and pads each to a multiple of four bytes. */
 export const aligned = (parts: Bytes[]): Bytes =>
   concatenated(parts.flatMap((part) => [part, new Uint8Array(-part.length & 3)]))
 
@@ -46,7 +46,7 @@ function curves(tag: Bytes, at: number, count: number): Bytes {
 
 const points = (of: Iterable<number>) => [...of].reduce((product, count) => product * count, 1)
 
-/** Copies tables from device to colours or back: one grid, or up to five parts. */
+/** Copies a table that converts device samples to colours or back: a single grid, or up to five parts. */
 const lut = (type: string) => (tag: Bytes) => {
   const found = typeOf(tag)
   if (found === type) return lutOfParts(tag, type)
@@ -98,7 +98,7 @@ function gridIn(tag: Bytes, at: number, inputs: number, outputs: number): Bytes 
 
 const xyz = ofType('XYZ ', 20)
 
-/** The tags of a profile that are kept, by name. */
+/** The tags that a cleaned profile keeps, by name. */
 export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
   rXYZ: xyz,
   gXYZ: xyz,
@@ -116,7 +116,10 @@ export const colourTags: Record<string, (tag: Bytes) => Bytes> = {
   cicp: ofType('cicp', 12),
 }
 
-/** Tags about the white point. Browsers do not check them, so a malformed one is only left out. */
+/**
+ * Tags about the white point. Browsers do not validate these, so a malformed one is dropped and the rest of
+ * the profile is kept.
+ */
 export const whiteTags: Record<string, (tag: Bytes) => Bytes> = {
   wtpt: xyz,
   chad: ofType('sf32', 44),

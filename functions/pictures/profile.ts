@@ -6,9 +6,9 @@ import { BrokenFile } from './reader.ts'
 export const maxProfile = 65_536
 
 /**
- * Rewrites an ICC profile with only the tags that colours need, or as our own for a well-known space, so that
- * nothing about its maker is left. Returns undefined if it is too large or malformed; browsers ignore a
- * malformed one.
+ * Rewrites an ICC profile so that it reveals nothing about its maker: keeps only the tags that define
+ * colours, or replaces a well-known profile with our own. Returns undefined if the profile is too large or
+ * malformed; browsers ignore malformed profiles, too.
  */
 export function cleanProfile(sent: Bytes): Bytes | undefined {
   if (sent.length > maxProfile) return undefined

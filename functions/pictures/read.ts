@@ -1,9 +1,9 @@
-// Rewrites pictures without decoding them: keeps everything needed for drawing, and of the metadata only the
-// orientation. A file that cannot be parsed up to its pixels is refused. Time and memory depend neither on
-// what a file declares nor on the number of its parts.
-// Coded pixels stay as they are, so bytes that no viewer draws can survive in a JPEG scan, at the end of a
-// WebP or in a PNG that exceeds the effort of a request. They are harmless: the files begin as pictures and
-// are served as pictures, so browsers never treat them as pages.
+// Rewrites pictures without decoding them. Keeps everything needed to render them, and of the metadata only
+// the orientation. A file that cannot be parsed up to its pixels is refused. Time and memory do not depend on
+// the sizes that a file declares or on how many parts it has. The coded pixels are copied unchanged, so bytes
+// that no viewer renders can survive in a JPEG scan, at the end of a WebP, or in a PNG that exceeds the
+// effort of a request. They are harmless: the files begin as pictures and are served as pictures, so browsers
+// never treat them as web pages.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
@@ -13,12 +13,12 @@ import { readWebp } from './webp.ts'
 
 const readers = [readJpeg, readPng, readWebp]
 
-/** Reading this many codes takes 0.4 s of the 2 s of processor time that a request has. */
+/** Reading this many codes takes 0.4 s. A request has 2 s of CPU time. */
 export const effortOfRequest = (): Effort => ({ left: 32_000_000 })
 
 export const beginsAsPicture = (bytes: Bytes) => readers.some((read) => read.begins(bytes))
 
-/** Detects the type by the content alone and rewrites the bytes in place. */
+/** Detects the type from the content alone and rewrites the bytes in place. */
 export function readPicture(bytes: Bytes, effort: Effort): Picture {
   const read = readers.find((read) => read.begins(bytes))
   if (!read) throw new NotAPicture('unsupported type')

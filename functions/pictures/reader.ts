@@ -53,7 +53,7 @@ export function concatenated(parts: Bytes[]): Bytes {
   return whole
 }
 
-/** Joins views of neighbouring bytes into one. */
+/** Merges views of adjacent bytes into one view. */
 export function joined(pieces: Bytes[]): Bytes[] {
   const whole: Bytes[] = []
   for (const piece of pieces) {
@@ -70,7 +70,7 @@ export function joined(pieces: Bytes[]): Bytes[] {
   return whole
 }
 
-// Cameras write some ten entries into the first directory.
+// Cameras write about ten entries into the first directory.
 const maxEntries = 1000
 
 export function orientationOf(tiff: Bytes): number | undefined {
@@ -88,7 +88,7 @@ export function orientationOf(tiff: Bytes): number | undefined {
     }
     return undefined
   } catch (error) {
-    // No picture is refused for metadata that is dropped anyway.
+    // Broken metadata is no reason to refuse a picture, because the metadata is dropped anyway.
     if (error instanceof BrokenFile) return undefined
     throw error
   }

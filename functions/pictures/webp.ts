@@ -1,5 +1,6 @@
-// WebP, lossy, lossless and extended: copies the picture and its alpha under a new header, and the profile. An
-// animation becomes its first frame, without a profile, because browsers use none for animations.
+// WebP (lossy, lossless and extended): copies the picture, its alpha channel and its profile into a new file.
+// Reduces an animation to its first frame, without the profile, because browsers ignore profiles of
+// animations.
 import type { Bytes } from '../_shared/input/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
 import { cleanProfile } from './profile.ts'
@@ -9,19 +10,19 @@ const riff = [0x52, 0x49, 0x46, 0x46]
 const webp = [0x57, 0x45, 0x42, 0x50]
 const utf8 = new TextEncoder()
 
-// An animation of the permitted size has some hundreds of frames.
+// An animation of the permitted size has a few hundred frames.
 const maxChunks = 5000
 
 const profileFlag = 0x20
 const animationFlag = 0x02
 
 type Found = {
-  /** The size according to VP8X or a frame. */
+  /** The size that VP8X or the frame declares. */
   canvas?: { width: number; height: number }
   size?: { width: number; height: number }
   image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
   alpha?: Bytes
-  /** The flags of VP8X, which say what the file contains. */
+  /** The flags of VP8X, which list the features of the file. */
   flags: number
   profile?: Bytes
   orientation?: number
@@ -32,7 +33,7 @@ export function readWebp(bytes: Bytes): Picture {
   const found: Found = { flags: 0 }
   try {
     const length = new Reader(bytes, 4).u32(true)
-    // Data beyond the declared length is ignored, and a length beyond the file means its end.
+    // Ignores data beyond the declared length. If the file is shorter than declared, reads it to its end.
     const end = Math.min(length + 8, bytes.length)
     chunks(new Reader(bytes, 12, end), (type, content) => chunk(type, content, found))
   } catch (error) {
@@ -67,7 +68,7 @@ function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
 
 function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
-    // Browsers draw the first one.
+    // Browsers render only the first image.
     if (found.image) return
     found.size = type === 'VP8 ' ? lossySize(content) : losslessSize(content)
     checkSize(found.size.width, found.size.height)
@@ -99,7 +100,7 @@ function frame(content: Bytes, found: Found) {
   found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
   reader.take(4)
   const inner: Found = { flags: 0 }
-  // A frame holds a picture and no further frame.
+  // A frame contains one picture. Frames cannot be nested.
   chunks(new Reader(content, reader.at), (type, content) => pixels(type, content, inner))
   if (!inner.image) throw new BrokenFile('frame')
   Object.assign(found, { image: inner.image, size: inner.size, alpha: inner.alpha })

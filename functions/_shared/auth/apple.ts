@@ -1,4 +1,5 @@
-// Stores Apple's refresh tokens, encrypted: Apple requires us to revoke them when an account is deleted.
+// Stores Apple's refresh tokens in encrypted form. Apple requires us to revoke them when an account is
+// deleted.
 import { importPKCS8, SignJWT } from 'jose'
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
@@ -38,7 +39,9 @@ async function post(path: string, form: Record<string, string>): Promise<string>
 
 const sealUse = (accountId: string, clientId: string) => `apple ${accountId} ${clientId}`
 
-/** Exchanges the code for a refresh token. A failure raises an alarm, but does not fail the sign-in. */
+/**
+ * Exchanges the authorization code for a refresh token. A failure raises an alarm, but the sign-in continues.
+ */
 export async function exchangeAppleCode(accountId: string, clientId: string, code: string) {
   try {
     const secret = await clientSecret(clientId)
@@ -67,7 +70,7 @@ export async function revokeAppleTokens(): Promise<number> {
   ) {
     try {
       const token = await unseal(sealed, sealUse(accountId, clientId))
-      // A token that was sealed with an earlier key can no longer be decrypted.
+      // A token that was encrypted with an earlier key can no longer be decrypted.
       if (token !== undefined) await revoke(clientId, token)
       await backend('finish_apple_revocation', { accountId, clientId })
       revoked++

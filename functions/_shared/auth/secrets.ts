@@ -6,7 +6,7 @@ export type CodePurpose = 'register' | 'reset' | 'delete' | 'change' | 'prove' |
 
 const utf8 = new TextEncoder()
 
-/** Returns six random digits, with every code equally likely. */
+/** Returns a random six-digit code. All codes are equally likely. */
 export function newCode(): string {
   const limit = 4_294_000_000 // the last multiple of a million below 2^32
   const [number] = crypto.getRandomValues(new Uint32Array(1))
@@ -17,16 +17,19 @@ export const unknownPassword = () => toBase64(crypto.getRandomValues(new Uint8Ar
 
 export const newProof = () => toBase64(crypto.getRandomValues(new Uint8Array(32)))
 
-/** The first word names the use, so that a code for one use is not valid for another. */
+/** The first word names the purpose, so that a code for one purpose is not valid for another. */
 const keyed = (...words: string[]) => hmacSha256(env.codeSecret, words.join('\n'), 'hex')
 
 export const codeHmac = (purpose: CodePurpose, identifier: string, code: string) =>
   keyed(purpose, identifier, code)
 
-/** The hash by which the phone or email of a deleted, banned account is recognised. */
+/** The hash by which we recognise the phone or email of an account that was banned and then deleted. */
 export const bannedHash = (identifier: string) => keyed('banned', identifier)
 
-/** The client's address: in plain text for rates, which are short-lived, and hashed for longer storage. */
+/**
+ * The client address for the database: in plain text for rate limits, which are deleted soon, and hashed for
+ * longer storage.
+ */
 export const addressArgs = (address: string) => ({
   address,
   addressHash: keyed('address', address),
@@ -37,7 +40,7 @@ const sealKey = crypto.subtle.importKey('raw', env.sealKey, 'AES-GCM', false, [
   'decrypt',
 ])
 
-/** Encrypts a secret for one use, so that read access to the table does not reveal it. */
+/** Encrypts a secret for one purpose, so that read access to the table does not reveal it. */
 export async function seal(secret: string, use: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const sealed = await crypto.subtle.encrypt(
@@ -48,7 +51,9 @@ export async function seal(secret: string, use: string): Promise<string> {
   return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
 }
 
-/** Decrypts a value that was sealed for the same use. Returns undefined if the key has changed since. */
+/**
+ * Decrypts a value that was encrypted for the same purpose. Returns undefined if the key has changed since.
+ */
 export async function unseal(sealed: string, use: string): Promise<string | undefined> {
   const [iv, text] = sealed.split('.').map(fromBase64)
   try {

@@ -17,7 +17,7 @@ export type Tokens = {
   user: { id: string }
 }
 
-/** The credentials were right, but the token hook refused the sign-in. */
+/** The credentials were correct, but the access token hook refused the sign-in. */
 export type SignInDenied = { denied: ErrorCode; detail?: Detail }
 
 type AuthAnswer = { status: number; body: Record<string, unknown> }
@@ -28,8 +28,8 @@ type AuthRequest = {
   /** Time limit in milliseconds. */
   patience?: number
   /**
-   * Whether to send the version header. Without it, Auth passes on an error that our SQL raises, instead of
-   * reporting a failure of its own.
+   * Whether to send the version header. Without it, Auth passes on errors raised by our SQL; with it, Auth
+   * replaces them with an error of its own.
    */
   versioned?: boolean
 }
@@ -37,7 +37,7 @@ type AuthRequest = {
 export async function request(
   method: string,
   path: string,
-  // The default is long, because password hashing is slow when many requests come at once.
+  // The default is generous, because password hashing is slow when many requests arrive at once.
   { body, token, address, patience = 8000, versioned = true }: AuthRequest = {},
 ): Promise<AuthAnswer> {
   const headers: Record<string, string> = {
@@ -46,7 +46,7 @@ export async function request(
   }
   if (versioned) headers['x-supabase-api-version'] = '2024-01-01'
   if (token) headers.authorization = `Bearer ${token}`
-  // Auth limits requests per client address. It trusts the one that we send because of the secret key.
+  // Auth limits requests per client address. Because of the secret key, it trusts the address in this header.
   if (address) headers['sb-forwarded-for'] = address.replace('/64', '')
   try {
     const response = await fetchService(`/auth/v1${path}`, {
@@ -62,7 +62,9 @@ export async function request(
   }
 }
 
-/** Sends a request, and once more after a deadlock (500) or too many refreshes of one session (409). */
+/**
+ * Sends a request. Retries once after a deadlock (500) or too many concurrent refreshes of a session (409).
+ */
 async function requestAgain(method: string, path: string, options: AuthRequest) {
   const answer = await request(method, path, options)
   return answer.status === 500 || answer.status === 409
@@ -70,14 +72,17 @@ async function requestAgain(method: string, path: string, options: AuthRequest) 
     : answer
 }
 
-/** Thrown when Auth is assumed to have done nothing: it is down, too slow, or limits this address. */
+/**
+ * Thrown when Auth has probably not processed the request: it is down, too slow, or rate-limits this address.
+ */
 export class AuthUnavailable extends Refusal {}
 
 function unavailable({ status, body }: AuthAnswer): Refusal {
   log('warn', { auth: status, code: body.code ?? body.error })
-  // Auth's rate limiter does not tell when to retry; it refills every second.
+  // Auth's rate limiter sends no Retry-After header; it refills every second.
   if (status === 429) return new AuthUnavailable('rate_limited', { retryAfter: 5 })
-  // Auth may answer 500 after it has done the work, unless the password grant could not read the user.
+  // Auth may return 500 even though the change was committed. With this message, the password grant could not
+  // even read the user.
   const undone = status > 500 || body.message === 'Database error querying schema'
   const Kind = undone ? AuthUnavailable : Refusal
   return new Kind('service_unavailable', { retryAfter: 2 })
@@ -94,7 +99,10 @@ type NewUser = {
   termsVersion?: string | null
 }
 
-/** Creates a confirmed user. Triggers add account, profile and identity. Throws if one exists already. */
+/**
+ * Creates a confirmed user; triggers add the account, profile and identity. Throws if the phone or email is
+ * taken.
+ */
 export async function createUser(
   { identifier, password, fullName, termsVersion }: NewUser,
 ): Promise<string> {
@@ -114,7 +122,8 @@ export async function createUser(
   })
   if (answer.status === 200) return id
   if (answer.body.code === 'validation_failed') throw new Refusal('identifier_invalid')
-  // Simultaneous requests make Auth fail, and its answer may be lost, so the database decides the outcome.
+  // Concurrent requests can make Auth fail, and its response can get lost, so ask the database who has the
+  // phone or email.
   const holder = await backend<string | null>('account_with', { identifier: identifier.value })
   if (holder === id) return id
   const exists = ['email_exists', 'phone_exists'].includes(String(answer.body.code))
@@ -123,7 +132,7 @@ export async function createUser(
   throw new Refusal(code, { fields: [{ path: 'identifier', code }] })
 }
 
-// The message comes from private.custom_access_token: the code, then a blank and the details as JSON.
+// private.custom_access_token writes this message: an error code, then a space and the details as JSON.
 function denied({ body }: AuthAnswer): SignInDenied {
   const [code, detail] = String(body.message).split(/ (.*)/s)
   return isErrorCode(code)
@@ -131,17 +140,20 @@ function denied({ body }: AuthAnswer): SignInDenied {
     : { denied: 'token_invalid' }
 }
 
-/** Auth fails if the user is being deleted; such a user counts as gone. */
+/** Whether the user is gone. Auth also fails while a user is being deleted, which counts as gone. */
 const isGone = async ({ status }: AuthAnswer, { value }: Identifier) =>
   status === 404 || status >= 500 && !await backend('account_with', { identifier: value })
 
-/** Returns a denial only for the right password, and undefined for a wrong one or an unknown user. */
+/**
+ * Returns a denial only if the password was correct. Returns undefined for a wrong password or an unknown
+ * user.
+ */
 export async function signIn(
   identifier: Identifier,
   password: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
-  // bcrypt reads 72 bytes. A longer password is wrong and must not pass because its beginning is right.
+  // bcrypt reads only 72 bytes. A longer password must not be accepted because its first 72 bytes match.
   const tried = new TextEncoder().encode(password).length > 72 ? unknownPassword() : password
   const answer = await requestAgain('POST', '/token?grant_type=password', {
     body: { ...identifierFields(identifier), password: tried },
@@ -151,7 +163,7 @@ export async function signIn(
   if (answer.body.code === 'invalid_credentials') return undefined
   if (answer.status === 401 || answer.status === 403) {
     const refused = denied(answer)
-    // token_invalid means that the account has been deleted in the meantime.
+    // token_invalid means that the account was deleted during the sign-in.
     return refused.denied === 'token_invalid' ? undefined : refused
   }
   if (await isGone(answer, identifier)) return undefined
@@ -160,7 +172,10 @@ export async function signIn(
 
 type IdToken = { idToken: string; nonce?: string }
 
-/** True if Auth's database failed, Auth lacks the key of a token that we verified, or requests collided. */
+/**
+ * Whether to retry: Auth's database failed, requests collided, or Auth has not yet loaded the key of a token
+ * that we verified.
+ */
 const isTransient = ({ status, body }: AuthAnswer) =>
   status >= 500 || body.error === 'server_error' || body.error_description === 'Bad ID token'
 
@@ -183,7 +198,8 @@ export async function signInWithIdToken(
     }
     if (status === 401 || status === 403) return denied(answer)
     if (!isTransient(answer) && (status === 400 || status === 422)) {
-      // Either Auth's settings differ from ours, or it knows something about the account that we do not.
+      // We accepted the token but Auth did not: its settings differ from ours, or it has other data about the
+      // account.
       const cause = body.error_description ?? body.code
       alarm('auth_refuses_token', provider, { cause })
       return undefined
@@ -194,7 +210,8 @@ export async function signInWithIdToken(
   }
 }
 
-// With an unknown identifier, the password is tried on this user, so that the answer takes as long as usual.
+// For an unknown identifier, we check the password against this user, so that the response takes equally
+// long.
 export const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 
 export const signInDecoy = (password: string, address: string) => signIn(decoy, password, address)
@@ -215,21 +232,21 @@ export async function ensureDecoy(): Promise<number> {
 
 export const isDecoy = ({ value }: Identifier) => value === decoy.value
 
-// Auth's refresh tokens have 12 characters in version 1, 51 or slightly more in version 2.
+// Auth's refresh tokens have 12 characters in version 1, and 51 or slightly more in version 2.
 const refreshTokenForm = /^([\w-]{12}|[\w-]{51,80})$/
 
 export async function refreshSession(
   refreshToken: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
-  // A malformed token is not sent, because it would count towards Auth's limit of sign-ins for the address.
+  // A malformed token is not sent to Auth, because it would count towards Auth's rate limit for this address.
   if (!refreshTokenForm.test(refreshToken)) return undefined
   const answer = await requestAgain('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
     address,
   })
   if (answer.status === 200) return answer.body as Tokens
-  // An answer of Auth's own rate limiter has a code; a refusal of the token hook has none.
+  // Responses of Auth's own rate limiter have a code; refusals by our access token hook have none.
   const tooOften = answer.status === 429 && String(answer.body.message).startsWith('rate_limited ')
   if (answer.status === 403 || tooOften) return denied(answer)
   if (answer.status === 400 || answer.status === 401) return undefined
@@ -243,11 +260,14 @@ export async function signOut(token: string, scope: Scope): Promise<void> {
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
-/** Deletes a session whose tokens no client received, so no Realtime topic needs a new name. */
+/**
+ * Deletes a session whose tokens were never sent to a client, so the account's Realtime topic need not be
+ * renamed.
+ */
 export const discardSession = ({ access_token }: Tokens) =>
   backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
-// Auth's codes for a new password that equals the current one or breaks a rule in Auth's settings.
+// Auth's codes for a new password that equals the current one or violates Auth's password rules.
 const passwordErrors = ['same_password', 'weak_password']
 
 export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
@@ -265,14 +285,17 @@ export async function changePassword(
   const body = { password: next, current_password: current }
   const answer = await requestAgain('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
-  // Another request has changed the password since `current` was checked.
+  // Another request changed the password after we checked `current`.
   if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
   throw unavailable(answer)
 }
 
-/** Checks the password of a caller without phone and email: Auth refuses to set the current one again. */
+/**
+ * Checks the password of a caller who has neither phone nor email, by trying to set it again: Auth refuses a
+ * new password that equals the current one.
+ */
 export async function isOwnPassword(
   token: string,
   password: string,
@@ -288,7 +311,10 @@ export async function isOwnPassword(
   throw unavailable(answer)
 }
 
-/** Sets phone or email. The outcome is unknown, because Auth may commit ten seconds late or deadlock (500). */
+/**
+ * Sets the phone or email. The outcome is unknown, because Auth may commit up to ten seconds later or hit a
+ * deadlock (500).
+ */
 export async function putContact(userId: string, identifier: Identifier): Promise<void> {
   const body = { ...identifierFields(identifier), [`${identifier.kind}_confirm`]: true }
   const put = () =>
@@ -296,7 +322,10 @@ export async function putContact(userId: string, identifier: Identifier): Promis
   if ((await put()).status === 500) await put()
 }
 
-/** Resets the password after a code has proven the account, and ends every session. */
+/**
+ * Sets a new password without asking for the current one, and ends every session. Routes verify a code before
+ * they call this.
+ */
 export async function resetPassword(
   userId: string,
   identifier: Identifier,
@@ -309,7 +338,7 @@ export async function resetPassword(
     answer.status === 404 || answer.status >= 500 &&
       await backend('account_with', { identifier: identifier.value }) !== userId
   ) {
-    // The account was deleted, or its phone or email has changed.
+    // The account was deleted, or its phone or email was changed.
     throw new Refusal('otp_invalid', { attemptsLeft: 0 })
   }
   if (answer.status !== 200) throw unavailable(answer)

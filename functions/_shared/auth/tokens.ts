@@ -12,7 +12,7 @@ import type { Caller } from '../caller/context.ts'
 import { claimsLiteral } from '../database/literals.ts'
 import { env } from '../settings/env.ts'
 
-// The algorithms are fixed here, because a token's own header must not choose them.
+// An allow-list, because a token must not choose its own algorithm.
 const algorithms = ['ES256', 'RS256']
 const minute = 60_000
 const longestLife = 7 * 24 * 3600
@@ -22,7 +22,7 @@ class KeysUnavailable extends Error {}
 let loadedAt = 0
 let lastGood: { text: string; at: number } | undefined
 
-/** Fetches Auth's key set. If Auth is down, the last key set stays in use for ten minutes. */
+/** Fetches Auth's key set. While Auth is down, the last key set remains in use for up to ten minutes. */
 async function fetchKeySet(url: string, options: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, options)
@@ -42,12 +42,12 @@ async function fetchKeySet(url: string, options: RequestInit): Promise<Response>
 const keySet = createRemoteJWKSet(new URL(`${env.supabaseUrl}/auth/v1/.well-known/jwks.json`), {
   timeoutDuration: 4000,
   cacheMaxAge: env.jwksMaxAge,
-  // `verify` reloads the key set for unknown key ids.
+  // jose must not reload the key set for unknown key ids; `verify` does.
   cooldownDuration: Infinity,
   [customFetch]: fetchKeySet,
 })
 
-/** Refuses a token without a key id, which would otherwise be tried with any key. */
+/** Refuses a token without a key id. Otherwise jose would try it with any key. */
 const keyNamed: JWTVerifyGetKey = (header, token) => {
   if (typeof header.kid !== 'string') throw new jose.JWSInvalid('no key id')
   return keySet(header, token)
@@ -63,7 +63,10 @@ const verified = async (token: string) =>
 
 let lastSearch = 0
 
-/** Reloads the key set for an unknown key id at most once a minute, however many tokens have one. */
+/**
+ * Verifies a token. For an unknown key id, reloads the key set, at most once a minute for all tokens
+ * together.
+ */
 async function verify(token: string): Promise<JWTPayload> {
   try {
     return await verified(token)
@@ -88,15 +91,18 @@ function callerIn(token: string, payload: JWTPayload): Caller {
 }
 
 // Verified tokens are cached no longer than the key set, so that a revoked key stops working within a minute.
-// The map's key is the whole header, because hashing it would cost a tenth of a small request.
+// The map's key is the whole header: hashing it would take a tenth of the time of a small request.
 const remembered = new Map<string, { caller: Caller; until: number }>()
 const capacity = 20_000
 
-/** Returns the caller of a token that Auth has just issued to us, which needs no verification. */
+/** Returns the caller of a token that we just received from Auth. No verification is needed. */
 export const callerOfIssued = (token: string) => callerIn(token, decodeJwt(token))
 export const cancelledDeletion = (token: string) => decodeJwt(token).deletion_cancelled === true
 
-/** Reads the Authorization header. Never throws: `ignored` is the reason why a token is not accepted. */
+/**
+ * Reads the Authorization header. Never throws: if a token is not accepted, the caller is anonymous and
+ * `ignored` is the reason.
+ */
 export function callerOf(authorization: string | undefined): Caller | Promise<Caller> {
   if (authorization === undefined) return { role: 'anon' }
   const known = remembered.get(authorization)

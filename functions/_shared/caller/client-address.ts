@@ -1,9 +1,13 @@
-// Reads the client's address from the header entry that our own proxies wrote.
+// Determines the client address from the entry of X-Forwarded-For that our own proxies added.
 import { env } from '../settings/env.ts'
 
-/** Returns the entry of X-Forwarded-For at position CLIENT_IP_HOPS from the right. IPv6 becomes its /64. */
+/**
+ * Returns entry number CLIENT_IP_HOPS of X-Forwarded-For, counted from the right. An IPv6 address becomes its
+ * /64 prefix.
+ */
 export function clientAddress(forwardedFor = ''): string {
-  // An address is never longer than 60 characters, and the search takes quadratic time on many digits.
+  // Addresses have at most 60 characters. The limit matters because the regular expression takes quadratic
+  // time on long runs of digits.
   const given = forwardedFor.split(',').at(-env.clientIpHops)?.trim().slice(-60) ?? ''
   const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given.toLowerCase()
   if (!entry.includes(':')) return entry || 'unknown'

@@ -1,12 +1,12 @@
-// The chat gateway's protocol (contract, section 6). Frames are JSON text: `{"event","data","ref"?}`. The
-// answer to a frame repeats its `ref`. Only types are here, because apps have no zod; the schemas in
-// frames.ts and api/chat do not compile unless they match.
+// The protocol of the chat gateway (contract, section 6). Frames are JSON text: `{"event","data","ref"?}`.
+// The response to a frame has the same `ref`. This file contains only types, because the apps do not use zod.
+// The schemas in frames.ts and api/chat fail to compile if they differ from these types.
 
 import type { notificationKinds } from './notification-kinds.ts'
 
 export type Message = {
   id: string
-  /** The number of the message in its conversation: 1, 2, 3 … without a gap. */
+  /** The number of the message in its conversation: 1, 2, 3 … without gaps. */
   seq: number
   conversationId: string
   senderIdentityId: string
@@ -16,7 +16,7 @@ export type Message = {
   replyToId: string | null
   replyToSeq: number | null
   clientMessageId: string
-  /** True once an administrator has hidden the message: `body` is then empty and `mediaUrl` null. */
+  /** True if an administrator has hidden the message: `body` is then empty and `mediaUrl` null. */
   hidden?: boolean
   createdAt: string
 }
@@ -25,7 +25,7 @@ export type MessageType = 'text' | 'image' | 'location' | 'property'
 
 export type NewMessage = {
   conversationId: string
-  /** The client makes this id and repeats it with every try, so that a message is stored once. */
+  /** The client creates this id and sends it with every retry, so that a message is stored only once. */
   clientMessageId: string
   type?: MessageType
   body?: string
@@ -34,24 +34,27 @@ export type NewMessage = {
 }
 
 export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'createdAt'> & {
-  /** The beginning of the text, or the name of the message's type in the reader's language. */
+  /** The beginning of the text, or the name of the message's type in the recipient's language. */
   preview: string
   mine: boolean
 }
 
 export type ConversationUpdated = {
   conversationId: string
-  /** The account's identity that takes part in the conversation; an account may have several. */
+  /** The account may have several identities. This one takes part in the conversation. */
   identityId?: string
   lastMessage: MessageSummary | null
   unread: number
   muted: boolean
   archived: boolean
-  /** The `seq` up to which the other side has read; null if either side hides that or blocks the other. */
+  /**
+   * The last `seq` that the other side has read. Null if either side hides read receipts or has blocked the
+   * other.
+   */
   peerReadSeq: number | null
-  /** When this side's state last changed. Of two states, the one with the later time is the newer. */
+  /** When this side's state last changed. If two states differ, the later one is current. */
   changedAt: string
-  /** The Realtime channel for presence and typing, if this update came over Realtime. */
+  /** The Realtime channel for presence and typing. Only if this update was sent over Realtime. */
   liveTopic?: string
 }
 
@@ -75,16 +78,16 @@ export type Notification = {
 }
 
 export type Notified = {
-  /** The identity that the notification is for; null if it concerns the account itself. */
+  /** The identity that the notification is for. Null if it concerns the account as a whole. */
   identityId: string | null
   notification: Notification
   unread: number
 }
 
-/** Unread notifications were read or removed, on this device or another. */
+/** Sent when notifications were read or removed, on this device or another. */
 export type NotificationsChanged = { unread: number }
 
-/** An administrator has hidden this message, so clients must stop showing it. */
+/** An administrator has hidden this message; clients must stop showing it. */
 export type MessageHidden = { conversationId: string; id: string; seq: number }
 
 export type Typing = { conversationId: string; identityId: string }
@@ -93,10 +96,10 @@ export type Presence = { conversationId: string; identityId: string; here: boole
 
 export type ChatError = {
   code: string
-  /** In Arabic, or in English for a client that sent `Accept-Language: en`. */
+  /** In Arabic, or in English if the client sent `Accept-Language: en`. */
   message: string
   messageEn?: string
-  /** Seconds to wait before the next try. */
+  /** Seconds to wait before retrying. */
   retryAfter?: number
   fields?: {
     path: string
@@ -106,26 +109,28 @@ export type ChatError = {
     format?: string
     message: string
   }[]
-  /** The conversation that the socket has left, if this error does not answer a frame. */
+  /** The conversation that this socket has been removed from, if the error is not a response to a frame. */
   conversationId?: string
   [detail: string]: unknown
 }
 
 export type Ref = string | number
 
-/** Data of the frames that a client sends, by event. */
+/** Frames that clients send: their data, by event. */
 export type Incoming = {
   auth: { accessToken: string }
-  /** `afterSeq` asks for the messages after it. `sharePresence: false` hides this client's presence. */
+  /**
+   * `afterSeq` requests the messages after this number. `sharePresence: false` hides this client's presence.
+   */
   join_conversation: { conversationId: string; afterSeq?: number; sharePresence?: boolean }
   leave_conversation: { conversationId: string }
   send_message: NewMessage
-  /** Requires a joined conversation. The gateway passes it on at most once in 2 s. */
+  /** Only in a joined conversation. The gateway forwards it at most once every 2 s. */
   send_typing: { conversationId: string }
   heartbeat: Record<string, never>
 }
 
-/** Data of the frames that the gateway sends, by event. */
+/** Frames that the gateway sends: their data, by event. */
 export type Outgoing = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
@@ -139,7 +144,7 @@ export type Outgoing = {
   ack: unknown
 }
 
-/** Data of the `ack` to each event. */
+/** The data of an `ack`, by the event that it acknowledges. */
 export type Acked = {
   auth: { expiresAt: string }
   join_conversation: { conversationId: string; lastSeq: number }

@@ -1,5 +1,6 @@
-// While one batch is written, further messages wait and then share one transaction, because most of a
-// message's cost is per transaction. A message that fails in a batch is sent again by itself to learn why.
+// Stores messages in batches, because most of a message's cost is per transaction: messages that arrive while
+// a batch is being written wait, and are then written together. A message that fails in a batch is sent again
+// on its own to find out why.
 import type { CallContext } from '../caller/context.ts'
 import { type Args, backend, call, setRateHeaders } from '../database/db.ts'
 import { callFailed } from '../errors/alarms.ts'
@@ -14,15 +15,15 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** The answer for a stored message; null if the message has to be sent by itself. */
+/** The response for a stored message. Null if the message has to be sent on its own. */
 type Outcome = { answer: string; rate: string } | null
 
 const batchLimit = 32
-/** Messages wait at most this many milliseconds for earlier ones, which a lock or a slow disk may delay. */
+/** A lock or a slow disk can delay a batch. After this many milliseconds, the next batch starts anyway. */
 const patience = 50
 
 const waiting: Waiting[] = []
-/** Messages being sent. Other messages of their senders and conversations wait. */
+/** Messages currently being sent. Later messages of the same account or conversation wait for them. */
 const onTheirWay = new Set<Waiting>()
 let newest: Waiting[] | undefined
 
@@ -40,8 +41,8 @@ async function sendItself(context: CallContext, message: Message): Promise<strin
   } catch (error) {
     const name = error instanceof Error && pictureToCopy(error)
     if (!name) throw error
-    // The Idempotency-Key belongs to the request with the original mediaId, so no answer is stored under it.
-    // A retry finds the message by its clientMessageId.
+    // The Idempotency-Key belongs to the request with the original mediaId, so the response is not stored
+    // under it. If the client retries, its clientMessageId finds the stored message.
     const get = (key: string) => key === 'idempotencyKey' ? undefined : context.get(key as never)
     const keyless = { get } as CallContext
     const mediaId = await copyPicture(keyless, name)
@@ -49,7 +50,7 @@ async function sendItself(context: CallContext, message: Message): Promise<strin
   }
 }
 
-/** Returns the name of the picture's file if another message already uses it. */
+/** If another message already uses the picture, returns the name of its file. */
 function pictureToCopy(error: Error & { code?: string; detail?: string }): string | undefined {
   return error.code === 'PT422' && error.detail ? JSON.parse(error.detail).copy : undefined
 }
@@ -84,7 +85,7 @@ async function sendWaiting(): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Takes the first waiting message of each account and conversation, which preserves their order. */
+/** Takes the first waiting message of each account and conversation, so that messages stay in order. */
 function takeBatch(): Waiting[] {
   const taken: Waiting[] = []
   const left: Waiting[] = []
@@ -105,7 +106,7 @@ const keysOf = ({ context, message }: Waiting): unknown[] => [
   message.conversationId?.toLowerCase(),
 ]
 
-/** Sends a batch, and returns the messages that have to be sent by themselves. */
+/** Sends a batch. Returns the messages that must be sent on their own. */
 async function sendBatch(batch: Waiting[]): Promise<Waiting[]> {
   if (batch.length === 1) {
     await finish(batch[0]!)
@@ -125,7 +126,8 @@ async function sendBatch(batch: Waiting[]): Promise<Waiting[]> {
       resolve(outcome.answer)
     })
   } catch (error) {
-    // The whole batch was rolled back, so each is sent by itself. Its clientMessageId prevents duplicates.
+    // The whole batch was rolled back, so each message is sent on its own. clientMessageId prevents
+    // duplicates.
     if (/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')) {
       callFailed('send_messages', error as Error)
       return batch

@@ -1,5 +1,6 @@
-// All access to Postgres goes through here. A request calls one SQL function. Role, claims and call are sent
-// as one simple-protocol message, which takes one round trip and works with a transaction pooler.
+// All access to Postgres goes through this file. Each request calls one SQL function. The role, the claims
+// and the call are sent as one simple-protocol message: this takes one round trip and works with a
+// transaction pooler.
 import type { CallContext } from '../caller/context.ts'
 import { keepAlarmsWith } from '../errors/alarms.ts'
 import { throwIfError } from '../errors/refusal.ts'
@@ -32,7 +33,9 @@ type Arguments<Types> =
 
 type Callables = typeof signatures & typeof facadeSignatures
 
-/** Functions in `api`, and functions in `private` that `api` wraps or that only the facade calls. */
+/**
+ * Functions in `api`, and functions in `private` that `api` functions wrap or that only this server calls.
+ */
 export type Callable = keyof Callables
 
 export type Args<Name extends Callable> = keyof Callables[Name] extends never
@@ -44,17 +47,25 @@ export type BackendFunction = keyof typeof backendSignatures
 export type BackendCall = { name: BackendFunction; args: Record<string, unknown> }
 
 type Options = {
-  /** A rate that is counted in a transaction of its own, for calls that cost something even if they fail. */
+  /**
+   * A rate limit that is counted in its own transaction, for calls that cost us something even if they fail.
+   */
   rate?: string
-  /** A function with the same arguments that refuses requests which must not count against the rate. */
+  /**
+   * A function with the same arguments that runs first and refuses requests that must not count against the
+   * rate.
+   */
   precheck?: keyof typeof facadeSignatures
-  /** True if the function returns JSON as text, which need not be parsed and serialized again. */
+  /** True if the function returns its JSON as text. It is then not parsed and serialized again. */
   isText?: boolean
-  /** Time limit of the call in the database, in milliseconds. */
+  /** Statement timeout in milliseconds. */
   time?: number
-  /** True if anyone may make the call during maintenance (a setting), not only administrators. */
+  /** True if everyone may make this call during maintenance mode, not only administrators. */
   always?: boolean
-  /** Backend functions that run first, in the same transaction. If one returns an {error}, it is thrown. */
+  /**
+   * Backend functions that run first, in the same transaction. If one of them returns an {error}, it is
+   * thrown.
+   */
   before?: BackendCall | BackendCall[]
 }
 
@@ -84,26 +95,31 @@ const backendCall = (name: BackendFunction, args: Record<string, unknown>) =>
 const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role ${role};`
 
 /**
- * Sets the claims before Postgres evaluates the select list. A SET statement would cost a tenth of a small
- * call, and pg_stat_statements would store its whole text.
+ * Sets the claims in the WHERE clause, which Postgres evaluates before the select list. A SET statement would
+ * add a tenth to the time of a small call, and pg_stat_statements would store its whole text.
  */
 const withClaims = (claims = `''`) => ` where ${setClaims(claims)}`
 
 const setClaims = (claims: string) => `set_config('request.jwt.claims',${claims},true) is not null`
 
-/** Refuses people during maintenance, before Postgres evaluates the select list. */
+/** Also refuses users during maintenance mode, before Postgres evaluates the select list. */
 const withClaimsIfOpen = (claims = `''`) =>
   ` where case when ${setClaims(claims)} then private.require_open() end`
 
 const inEnglish = ` and set_config('facade.language','en',true) is not null`
 
-/** The database stores proofs as hashes only. A malformed proof is ignored. */
+/**
+ * The proof of a recent re-authentication. The database stores only its hash. A malformed proof is ignored.
+ */
 const withProof = (proof: string | undefined) =>
   proof !== undefined && /^[\w+/=-]{1,100}$/.test(proof)
     ? ` and set_config('facade.proof',${literal(sha256OfShort(proof), 'text')},true) is not null`
     : ''
 
-/** Calls a function as the caller and returns JSON text. Postgres errors are thrown for `classifyError`. */
+/**
+ * Calls a function as the caller and returns JSON text. Throws Postgres errors unchanged; see
+ * `classifyError`.
+ */
 export async function call<Name extends Callable>(
   c: CallContext,
   name: Name,
@@ -113,7 +129,7 @@ export async function call<Name extends Callable>(
   const { role, claims } = c.get('caller')
   const [idempotencyKey, expectIdentity] = [c.get('idempotencyKey'), c.get('expectIdentity')]
   const invoked = apiCall(name, args)
-  // Functions that charge take the key as an argument and store it with the payment.
+  // Functions that charge money take the key as an argument and store it with the payment.
   const result = idempotencyKey && !('idempotencyKey' in args)
     ? withIdempotency(
       idempotencyKey,
@@ -127,10 +143,10 @@ export async function call<Name extends Callable>(
   const before = [options.before ?? []].flat()
   const precheck = options.precheck && apiCall(options.precheck, { ...args, idempotencyKey })
   const text = [
-    // The precheck runs before the rate's `begin`, because a failure after that would leave a failed
-    // transaction on the connection.
+    // The precheck runs before the `begin` of the rate: an error inside that transaction would leave the
+    // connection in a failed transaction.
     ...(precheck ? [setRole(role), `select ${precheck}${withClaimsIfOpen(claims)};`] : []),
-    // A call that maintenance refuses is not counted.
+    // A call refused because of maintenance mode is not counted.
     ...(options.rate ? [setRole(role), `select${withClaimsIfOpen(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),
@@ -148,7 +164,7 @@ export async function call<Name extends Callable>(
       : []),
     ...(options.time ? [`set local statement_timeout=${options.time};`] : []),
     `select ${result}::text as answer,${rateColumn}` +
-    // True if a verified token is no longer valid.
+    // Tells whether the session of a verified token has ended.
     (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +
     (options.always ? withClaims(claims) : withClaimsIfOpen(claims)) +
     withProof(c.get('proof')) + (c.get('english') ? inEnglish : ''),
@@ -159,20 +175,20 @@ export async function call<Name extends Callable>(
   const rows = await withRateHeaders(c, ask())
   const returned = rows.find((row) => row?.before)?.before
   if (returned) throwIfError(JSON.parse(returned))
-  // A function that finds nothing may return no row.
+  // A function that finds nothing may return no rows.
   const last = rows.at(-1)
   if (last?.ignored === 't') c.get('headers')['X-Auth-Ignored'] = '1'
   return last?.answer ?? 'null'
 }
 
-// coalesce makes the call only if no answer is stored for the key.
+// coalesce evaluates the call only if no response is stored under the key.
 function withIdempotency(idempotencyKey: string, name: string, args: object, result: string) {
   const key = literal(idempotencyKey, 'text')
   const request = literal({ name, args }, 'jsonb')
   return `coalesce(private.stored_answer(${key},${request}),private.store_answer(${key},${result}))`
 }
 
-// Role backend counts the rate, in a transaction that ends before the call begins.
+// Role backend counts the rate in a separate transaction, which commits before the call begins.
 function countRate(rule: string, address: string, claims?: string) {
   const args = `${literal(rule, 'text')},${literal(address, 'text')}`
   return `begin;${setRole('backend')}select private.count_rate(${args})${
@@ -180,10 +196,10 @@ function countRate(rule: string, address: string, claims?: string) {
   };commit;`
 }
 
-// A function that counts a rate stores it in this setting of the transaction.
+// Functions that count a rate store the result in this setting for the rest of the transaction.
 const rateColumn = `current_setting('private.rate',true) as rate`
 
-/** Writes the counted rate into the answer's headers, even if the answer is a refusal. */
+/** Adds the rate to the response headers, even if the request is refused. */
 async function withRateHeaders(c: CallContext, query: Promise<Rows>): Promise<Rows> {
   try {
     const rows = await query
@@ -207,7 +223,7 @@ export function setRateHeaders(c: CallContext, [limit, remaining, reset]: string
 const backendQuery = (name: BackendFunction, args: Record<string, unknown>) =>
   `select to_json(${backendCall(name, args)})::text as answer${withClaims()}`
 
-/** Calls a function that role `backend` may execute, without a caller. `time` is a limit in milliseconds. */
+/** Calls a function as role `backend`, without a caller. `time` is the statement timeout in milliseconds. */
 export async function backend<T>(
   name: BackendFunction,
   args: Record<string, unknown>,
@@ -218,7 +234,7 @@ export async function backend<T>(
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-/** Does the same as `backend` on the reserved connection, so it works when all others are taken. */
+/** Same as `backend`, but on the reserved connection, so that it works when all others are in use. */
 export async function backendOnReserve<T>(
   name: BackendFunction,
   args: Record<string, unknown>,

@@ -1,14 +1,14 @@
-// Writes values as SQL literals. Callers' values enter a statement only as ids and character codes, so that
-// none can be parsed as SQL, nor read in a log of statements. Postgres accepts such literals only while
+// Formats values as SQL literals. A client's values appear in a statement only as ids and character codes, so
+// they can never be parsed as SQL or read in a statement log. Postgres accepts such literals only while
 // standard_conforming_strings is on.
 import { invalidFields } from '../errors/refusal.ts'
 import { isUuid } from '../input/uuid.ts'
 
 const codeOf = (unit: number) => `\\${unit.toString(16).padStart(4, '0')}`
-// Caches codes for Latin and Arabic, which make up nearly all text.
+// A cache of the codes for Latin and Arabic, which make up nearly all text.
 const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
 
-/** Writes a text as a literal. A character beyond 0xffff becomes two surrogates. */
+/** Formats a string as a literal. A character above U+FFFF is written as two surrogates. */
 function quote(text: string): string {
   if (isUuid(text)) return `'${text}'`
   if (text.includes('\0')) throw invalidFields()

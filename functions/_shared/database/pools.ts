@@ -6,14 +6,15 @@ import type { Connection } from '../settings/connection.ts'
 import { env } from '../settings/env.ts'
 
 /**
- * A pool of connections to one server. pg-pool's own time limit would start a timer for every query, which
- * costs a twentieth of a small request. So the client limits the login, and `connect` limits the whole wait.
+ * A pool of connections to one server. pg-pool's connection timeout would start a timer for every query,
+ * which adds a twentieth to the time of a small request. Instead, the client limits the login, and `connect`
+ * limits the total wait.
  */
 export class Pool extends pg.Pool {
   readonly connectTime: number
-  /** After a refused login, no new connection is opened until this time. */
+  /** No new connections are opened until this time, because a login was refused. */
   refusedUntil = 0
-  /** When the server last ran out of disk space. */
+  /** When the server last reported that its disk is full. */
   fullAt = -Infinity
 
   constructor(connection: Connection, max: number, connectTime: number) {
@@ -22,21 +23,23 @@ export class Pool extends pg.Pool {
       max,
       Client: class extends pg.Client {
         constructor(options?: pg.ClientConfig) {
-          // A copy of the pool's options lacks the password.
+          // The options are a copy that lacks the password (it is not enumerable), so pass it explicitly.
           super({ ...options, password: options?.password, connectionTimeoutMillis: connectTime })
         }
       },
-      // In production an idle connection holds a slot of the pooler that other workers need. Elsewhere it
-      // stays open, because a new one costs as much as thirty requests.
+      // In production, an idle connection occupies a slot of the pooler that other workers need. Elsewhere it
+      // stays open, because opening one takes as long as thirty requests.
       idleTimeoutMillis: env.production ? 10_000 : 0,
       keepAlive: true,
-      // Values stay text from Postgres to the client, because a Date would lose microseconds.
+      // Values remain text from Postgres to the client. Parsing a timestamp as a Date would lose its
+      // microseconds.
       types: { getTypeParser: () => (value: string) => value },
     })
     this.connectTime = connectTime
-    // The pool replaces a connection that breaks while idle.
+    // The pool replaces connections that break while idle.
     this.on('error', () => {})
-    // A connection that breaks during a query fails it. Without a listener it would also end the process.
+    // If a connection breaks during a query, the query fails. Without this listener, the process would crash
+    // too.
     this.on('connect', (client) => client.on('error', () => {}))
   }
 }
@@ -44,10 +47,10 @@ export class Pool extends pg.Pool {
 const connectTime = 3000 * env.patience
 
 const pool = new Pool(env.database, env.databasePool, connectTime)
-/** The connection of health checks and alarms, which must work when every other one is taken. */
+/** The connection for health checks and alarms, which must work when all others are in use. */
 export const reservePool = new Pool(env.database, 1, connectTime)
 
-/** How many connections are open, how many of them are idle, and how many calls wait for one. */
+/** The number of open connections, of idle ones, and of calls that wait for one. */
 export const poolFigures = () =>
   Object.entries({ requests: pool, reserve: reservePool }).map(([name, one]) => ({
     pool: name,
@@ -56,18 +59,22 @@ export const poolFigures = () =>
     waiting: one.waitingCount,
   }))
 
-// The driver gives these failures no code. Its time limit may even end a connection that has just been made.
+// The driver's errors for lost connections, which have no code. "timeout expired" may even refer to a
+// connection that was just established.
 const connectionLost =
   /^(Connection terminated|Client has encountered a connection|timeout expired)/
 
 export type Rows = Record<string, string | null>[]
 
-// deadlock_detected, serialization_failure: Postgres rolled back one of two conflicting transactions.
+// deadlock_detected and serialization_failure: Postgres rolled back one of two conflicting transactions.
 const retryable = ['40P01', '40001']
 
 const queryTimeout = 9000
 
-/** Sends one message, and repeats it after a conflict; a rate in the message is then counted twice. */
+/**
+ * Sends one message. Retries once after a deadlock or serialization failure; a rate in the message then
+ * counts twice.
+ */
 export async function sendQuery(text: string, from = pool): Promise<Rows> {
   const end = Date.now() + queryTimeout
   try {
@@ -79,7 +86,7 @@ export async function sendQuery(text: string, from = pool): Promise<Rows> {
   }
 }
 
-// SQLSTATE classes of a refused login. After many of these the pooler blocks new connections for a while.
+// SQLSTATE classes of refused logins. After many of these, the pooler blocks new connections for a while.
 const refusedLogin = /^(28|3D|XX)/
 
 async function connect(from: Pool): Promise<pg.PoolClient> {
@@ -89,7 +96,7 @@ async function connect(from: Pool): Promise<pg.PoolClient> {
     connecting = from.connect()
     return await withTimeout(from.connectTime, connecting, 'service_unavailable')
   } catch (error) {
-    // A connection that arrives too late goes back to the pool.
+    // A connection that arrives after the time limit is returned to the pool.
     connecting?.then((client) => client.release(), () => {})
     const { code, message } = error as pg.DatabaseError
     if (refusedLogin.test(code ?? '')) from.refusedUntil = Date.now() + 5000
@@ -97,7 +104,10 @@ async function connect(from: Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Returns the first row and empties the driver's array, which V8 frees only at a full collection. */
+/**
+ * Returns the first row and empties the driver's array. Otherwise V8 would free its rows only at a full
+ * garbage collection.
+ */
 function firstRow({ rows }: pg.QueryResult): Rows[number] {
   const [row] = rows
   rows.length = 0
@@ -106,7 +116,7 @@ function firstRow({ rows }: pg.QueryResult): Rows[number] {
 
 export const diskWasFull = () => Date.now() - Math.max(pool.fullAt, reservePool.fullAt) < 30_000
 
-/** Runs a message, and makes sure that none of its state stays on the pooled connection. */
+/** Sends one message and ensures that no state of it remains on the pooled connection. */
 export async function runQuery(text: string, time: number, from: Pool): Promise<Rows> {
   const client = await connect(from)
   let broken = true
@@ -115,7 +125,8 @@ export async function runQuery(text: string, time: number, from: Pool): Promise<
     broken = false
     return (Array.isArray(results) ? results : [results]).map(firstRow)
   } catch (error) {
-    // An error in an implicit transaction leaves the connection clean; after anything else it is dropped.
+    // A database error outside an explicit transaction leaves the connection clean. After any other error it
+    // is closed.
     broken = !(error instanceof pg.DatabaseError && client.getTransactionStatus() === 'I')
     if (connectionLost.test(String((error as Error).message))) {
       Object.assign(error as Error, { code: 'POOL' })

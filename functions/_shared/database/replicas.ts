@@ -1,12 +1,15 @@
-// Reads guests' data from replicas (FACADE_READ_DB_URL), which may be seconds behind. Requests with a token
-// are never sent there, because a replica may still accept a session that has ended.
+// Reads for anonymous users come from replicas (FACADE_READ_DB_URL), whose data may be a few seconds old.
+// Requests with a token never use a replica, because it might still accept a session that has ended.
 import { alarm, settleAlarm } from '../errors/alarms.ts'
 import { causeOf } from '../errors/refusal.ts'
 import { env } from '../settings/env.ts'
 import { literal } from './literals.ts'
 import { Pool, type Rows, runQuery, sendQuery } from './pools.ts'
 
-/** Functions whose answer may be seconds old. All read only public data, and write nothing for a guest. */
+/**
+ * Functions whose results may be a few seconds old. They read only public data and write nothing for
+ * anonymous users.
+ */
 export const mayBeOld: ReadonlySet<string> = new Set([
   'count_listings',
   'get_advertiser',
@@ -32,7 +35,7 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'suggest',
 ])
 
-/** If no worker has raised a replica's alarm for this long, all workers reach the replica. */
+/** If no worker has raised a replica's alarm for this long, every worker can reach the replica. */
 const quiet = '5 minutes'
 const askToSettleAfter = 60_000
 
@@ -52,17 +55,19 @@ type Replica = (typeof replicas)[number]
 
 const isUp = ({ awayUntil }: Replica) => awayUntil < Date.now()
 
-/** How many searches may run on replicas at once. One connection to each is kept for quick reads. */
+/**
+ * How many searches may run on the replicas at once. One connection per replica is reserved for fast reads.
+ */
 export const replicaSlots = () => replicas.filter(isUp).length * Math.max(1, env.databasePool - 1)
 
-/** Errors of the request itself: refusals, invalid values, missing rights, the time limit. */
+/** Errors caused by the request itself: refusals, invalid values, missing privileges, statement timeouts. */
 const isOfRequest = /^(PT[45]..|22...|23...|42501|57014)$/
-/** Errors of a request that conflicted with replicated changes, or arrived before changes that it needs. */
+/** The query conflicted with replicated changes, or needed changes that have not arrived yet. */
 const isConflict = /^40/
 
 let systemId: Promise<string> | undefined
 
-/** Returns the system identifier of the primary, which its replicas share. */
+/** Returns the system identifier of the primary. Its replicas have the same one. */
 const systemOfPrimary = () =>
   systemId ??= sendQuery('select system_identifier as id from pg_control_system()')
     .then(([row]) => row.id!)
@@ -73,7 +78,7 @@ const systemOfPrimary = () =>
 
 let turn = 0
 
-/** Queries a replica; returns undefined if the primary has to be used. */
+/** Queries a replica. Returns undefined if the primary must be used instead. */
 export async function queryReplica(name: string, text: string): Promise<Rows | undefined> {
   const up = replicas.filter(isUp)
   if (!up.length) return undefined
@@ -91,7 +96,7 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string }
     if (isOfRequest.test(code)) throw error
-    // If a function of the list writes, the fault is ours and not the replica's.
+    // A function listed above tried to write. That is a bug of ours, not a fault of the replica.
     if (code === '25006') void alarm('replica_written_to', name)
     else if (message === 'replica_foreign') refuse(replica)
     else if (!isConflict.test(code)) putAside(replica, causeOf(error as Error))
@@ -99,7 +104,7 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
   }
 }
 
-/** The lag of each replica in seconds; undefined if it does not answer. */
+/** The lag of each replica in seconds. Undefined if it does not respond. */
 export const replicaLags = () =>
   Promise.all(replicas.map(async ({ name, pool }) => {
     const question = 'set local role backend;select private.replica_lag() as lag'
@@ -120,10 +125,13 @@ function settleQuiet(replica: Replica) {
   settleAlarm('replica_away', replica.name, quiet)
 }
 
-/** Stops using a replica of another database, or a promoted one, because our changes never reach it. */
+/**
+ * Stops using a replica that belongs to another database or was promoted, because it no longer receives our
+ * changes.
+ */
 function refuse(replica: Replica) {
   replica.awayUntil = Date.now() + 60_000
-  // The primary may have been replaced in the meantime.
+  // The primary may have been replaced, so read its identifier again.
   systemId = undefined
   void alarm('replica_foreign', replica.name)
 }

@@ -1,5 +1,5 @@
-// Alarms for administrators are logged at once and saved when the database answers, because a hosted project
-// keeps only a hundred log lines in ten seconds. An alarm neither fails nor delays a request.
+// Alarms for administrators. They are logged at once, and saved as soon as the database responds, because a
+// hosted project keeps only a hundred log lines per ten seconds. An alarm never makes a request fail or wait.
 import { inBackground } from './background.ts'
 import { log } from './log.ts'
 import { causeOf, classifyError } from './refusal.ts'
@@ -17,7 +17,10 @@ let save: Save | undefined
 let settle: Settle | undefined
 let saving: Promise<void> | undefined
 
-/** Raises an alarm. The subject never contains a caller's input. Resolves once saving succeeds or fails. */
+/**
+ * Raises an alarm. `subjectId` must not contain client input. The promise resolves once saving succeeds or
+ * fails.
+ */
 export function alarm(
   kind: string,
   subjectId: string,
@@ -34,7 +37,7 @@ export function alarm(
   return startSaving()
 }
 
-/** Raises an alarm for a failed call whose error reaches no client, unless the failure is temporary. */
+/** Raises an alarm for a failed call, because no client sees its error. Temporary failures raise none. */
 export function callFailed(name: string, error: Error): void {
   const { code } = classifyError(error, { role: 'backend' })
   if (!['service_unavailable', 'timeout'].includes(code)) {
@@ -42,7 +45,7 @@ export function callFailed(name: string, error: Error): void {
   }
 }
 
-/** Settles an alarm whose cause is gone, unless a worker has raised it within `quiet`. */
+/** Settles an alarm whose cause is gone, unless any worker has raised it within the interval `quiet`. */
 export function settleAlarm(kind: string, subjectId: string, quiet = '0 seconds'): void {
   if (settle) inBackground(settle({ kind, subjects: [subjectId], quiet }))
 }
@@ -59,7 +62,7 @@ function startSaving(): Promise<void> {
   return saving
 }
 
-/** Saves one alarm at a time, so that alarms never take more than one connection. */
+/** Saves the alarms one by one, so that they never use more than one connection. */
 async function saveAll(save: Save) {
   try {
     for (const [key, alarm] of unsaved) {
@@ -67,7 +70,7 @@ async function saveAll(save: Save) {
       unsaved.delete(key)
     }
   } catch {
-    // The alarm is in the log, and the next alarm triggers another try.
+    // The alarm has been logged, and the next alarm will retry saving.
   } finally {
     saving = undefined
   }

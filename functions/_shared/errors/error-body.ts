@@ -8,12 +8,12 @@ import {
 } from './errors.ts'
 import type { Detail, Field } from './refusal.ts'
 
-/** For every JSON answer, because c.json leaves out the character set. */
+/** The headers of every JSON response. Hono's c.json would omit the charset. */
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
 
 const languageRange = /^\s*(ar|en|\*)(?:-[a-z\d-]*)?\s*(?:;\s*q=(0(?:\.\d*)?|1(?:\.0*)?)\s*)?$/i
 
-/** Tells whether Accept-Language prefers English. `*` means Arabic; unreadable entries are ignored. */
+/** Whether Accept-Language prefers English. `*` means Arabic; malformed entries are ignored. */
 export function prefersEnglish(acceptLanguage = '') {
   const [first] = acceptLanguage.split(',')
     .flatMap((range) => {
@@ -31,11 +31,11 @@ const notConfigured: ErrorCode[] = [
   'payment_not_configured',
 ]
 
-/** True for errors with retryAfter: every 429 and 503, unless they report a missing configuration. */
+/** Whether the error has a retryAfter: all 429 and 503 errors, except those about a missing configuration. */
 export const isTemporary = (code: ErrorCode) =>
   [429, 503].includes(errors[code][0]) && !notConfigured.includes(code)
 
-/** Returns the body of an error. The log line of the request has the same `requestId`. */
+/** Returns the body of an error response. The request's log line has the same `requestId`. */
 export function errorBody(
   code: ErrorCode,
   detail: Detail,
@@ -57,7 +57,7 @@ export function errorBody(
   }
 }
 
-/** Returns both texts of an error, with its details filled in. */
+/** Returns the Arabic and the English text of an error, with its details filled in. */
 export function textsOf(
   code: ErrorCode,
   details: Detail,
@@ -73,7 +73,7 @@ export function textsOf(
       if (name === 'type') return typeName(details.required, english)
       return String(details[name] ?? '')
     })
-  // A reason that an administrator wrote in Arabic is left out of an English text.
+  // The English text leaves out a reason that an administrator wrote in Arabic.
   const isForeign = arabic.test(String(details.reason ?? ''))
   return [fill(ar, false), fill(isForeign ? en.replace(': {reason}', '') : en, true)]
 }
@@ -109,7 +109,7 @@ const arabicCount = {
 }
 const arabicPlural = new Intl.PluralRules('ar')
 
-/** A number of characters in words: Arabic and English. */
+/** A number of characters, spelled out in Arabic and English. */
 const characters = (n: number): [ar: string, en: string] => [
   arabicCount[arabicPlural.select(n)].replace('{n}', String(n)),
   `${n} character${n === 1 ? '' : 's'}`,

@@ -384,7 +384,7 @@ export const errors = {
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code)
 
-/** These texts replace the general ones if the format of a picture is known. */
+/** Used instead of the general texts if the format of a picture is known. */
 export const formatTexts = {
   file_not_image: [
     'الصور بصيغة {format} غير مدعومة، أرسلها بصيغة JPEG أو PNG أو WebP',
@@ -396,7 +396,7 @@ export const formatTexts = {
   ],
 } as const
 
-/** Texts for field codes that have no error of their own. */
+/** Texts for field codes that are not errors of their own. */
 export const fieldTexts = {
   required: ['هذا الحقل مطلوب', 'This field is required'],
   unknown: ['حقل غير معروف', 'Unknown field'],
@@ -408,7 +408,7 @@ export const fieldTexts = {
   invalid: ['القيمة غير صالحة', 'Invalid value'],
 } as const
 
-/** These texts are appended to those of too_short and too_long if the bound is known. */
+/** Appended to the texts of too_short and too_long if the limit is known. */
 export const boundTexts = {
   min: ['، الحد الأدنى {bound}', ': {bound} at least'],
   max: ['، الحد الأقصى {bound}', ': {bound} at most'],

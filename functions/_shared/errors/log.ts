@@ -1,8 +1,8 @@
-// Every line of every process is JSON: when, how bad, which version, where, and for which request.
+// All processes log JSON lines with time, level, version, region and the ids of the request.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { causeOf, stackLinesOf } from './refusal.ts'
 
-/** The same version as in package.json. */
+/** Must match package.json. */
 export const version = '1.0.0-rc.1'
 
 type Request = { ids: { requestId: string; traceId?: string }; traceparent?: string }
@@ -10,12 +10,12 @@ type Request = { ids: { requestId: string; traceId?: string }; traceparent?: str
 const current = new AsyncLocalStorage<Request | undefined>()
 let regionName: string | undefined
 
-/** Sets the region that all lines name. */
+/** Sets the region that every log line contains. */
 export const runIn = (name: string | undefined) => void (regionName = name)
 
 export const region = (): string | undefined => regionName
 
-/** Logs one line. No field may contain a token, a code, a full number or the text of a message. */
+/** Logs one line. No field may contain a token, a code, a complete phone number or the text of a message. */
 export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>): void {
   const { ids } = current.getStore() ?? {}
   const time = new Date().toISOString()
@@ -24,7 +24,10 @@ export function log(level: 'info' | 'warn' | 'error', fields: Record<string, unk
   else console.log(line)
 }
 
-/** Logs a failure that reaches no client, without the values that Postgres and parsers repeat in errors. */
+/**
+ * Logs a failure that no client sees. Leaves out the values that error messages of Postgres and of parsers
+ * quote.
+ */
 export function logFailure(failed: string, thrown: unknown): void {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   log('error', { failed, cause: causeOf(error), stack: stackLinesOf(error) })
@@ -32,14 +35,14 @@ export function logFailure(failed: string, thrown: unknown): void {
 
 const traceForm = /^(?!ff)[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)[\da-f]{16}-([\da-f]{2})$/
 
-/** Does the work as a request with an id of its own, in the trace that `traceparent` names (W3C). */
+/** Runs the work as a request with its own id, as part of the trace in the W3C header `traceparent`. */
 export function inRequest<T>(
   traceparent: string | null | undefined,
   work: (requestId: string) => T,
 ): T {
   const requestId = crypto.randomUUID()
   const [, traceId, flags] = traceForm.exec(traceparent ?? '') ?? []
-  // The second half of the request's id is its span.
+  // The second half of the request id serves as the span id.
   const span = requestId.replaceAll('-', '').slice(16)
   return current.run({
     ids: { requestId, traceId },
@@ -47,13 +50,16 @@ export function inRequest<T>(
   }, () => work(requestId))
 }
 
-/** Binds work to the current request: its log lines have the request's ids, however late it runs. */
+/**
+ * Binds a function to the current request, so that its log lines contain the request's ids even if it runs
+ * later.
+ */
 export function forThisRequest<Args extends unknown[], T>(work: (...args: Args) => T) {
   const request = current.getStore()
   return (...args: Args): T => current.run(request, () => work(...args))
 }
 
-/** The headers by which a service of the project joins the trace. */
+/** Headers that add a request to another Supabase service to the current trace. */
 export function traceHeaders(): Record<string, string> {
   const { traceparent } = current.getStore() ?? {}
   return traceparent ? { traceparent } : {}

@@ -1,4 +1,4 @@
-// Time limits share one clock, because a timer for each would cost a tenth of a small request.
+// All timeouts share one interval timer: a timer for each would add a tenth to the time of a small request.
 import type { ErrorCode } from './errors.ts'
 import { Refusal } from './refusal.ts'
 
@@ -15,7 +15,10 @@ function tick() {
   clock = undefined
 }
 
-/** Returns the result, or throws `code` if it takes longer. The limit may be a quarter of a second late. */
+/**
+ * Returns the result of the work. Throws `code` if it takes longer than `ms`; this may happen up to 250 ms
+ * late.
+ */
 export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
   let limit: Waiting
   const late = new Promise<never>((_, reject) => {
@@ -30,7 +33,7 @@ export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCo
   }
 }
 
-/** Throws 408 if the client's data does not arrive in time, or the client is gone. */
+/** Throws 408 if the client's data does not arrive in time or the client has disconnected. */
 export const receiveWithin = <T>(ms: number, arriving: Promise<T>): Promise<T> =>
   withTimeout(ms, arriving, 'upload_timeout').catch(() => {
     throw new Refusal('upload_timeout')

@@ -1,5 +1,6 @@
-// Figures for Prometheus, in its text format 0.0.4 or in OpenMetrics 1.0 on request. A library would need
-// modules of Node that edge functions lack (cluster, worker_threads), and would write only one format.
+// Metrics for Prometheus, in its text format 0.0.4 or, on request, in OpenMetrics 1.0. A client library would
+// need Node modules that edge functions lack (cluster, worker_threads), and would support only one of the
+// formats.
 
 export type Labels = Record<string, string>
 
@@ -16,11 +17,14 @@ export const gauge = (name: string, help: string, samples: Sample[]): Family => 
   { name, help, type: 'gauge', samples }
 )
 
-/** A gauge without labels. Without a value it is left out. */
+/** A gauge without labels. It is left out if the value is undefined. */
 export const single = (name: string, help: string, value: Sample['value']): Family =>
   gauge(name, help, [{ value }])
 
-/** Beyond this number, label values are counted together, so that input cannot make the figures grow. */
+/**
+ * Once a metric has this many combinations of label values, new ones count as "other". So requests cannot
+ * make the metrics grow without limit.
+ */
 const mostSeries = 2000
 
 class Series<T> {
@@ -125,7 +129,7 @@ function linesOf(family: Family, open: boolean): string[] {
   return [`# HELP ${of} ${help}`, `# TYPE ${of} ${type}`, ...lines]
 }
 
-/** Writes the families in the format that the header Accept asks for. */
+/** Writes the metrics in the format that the Accept header requests. */
 export function written(families: Family[], accept = ''): { type: string; text: string } {
   const open = accept.includes('application/openmetrics-text')
   const lines = families.flatMap((family) => linesOf(family, open))

@@ -1,5 +1,5 @@
-// GET /metrics of the facade and the gateway: figures of the database and, if the process is long-lived, of
-// the process itself. No figure is about a person.
+// GET /metrics of the API and the chat gateway: metrics of the database and, if the process is long-lived, of
+// the process itself. They contain no personal data.
 import process from 'node:process'
 import { backend } from '../database/db.ts'
 import { poolFigures } from '../database/pools.ts'
@@ -30,7 +30,7 @@ type Figures = {
 
 const token = secret('METRICS_TOKEN')
 
-/** Whether the header Authorization has the token; false if METRICS_TOKEN is not set. */
+/** Whether the Authorization header contains the token. Always false if METRICS_TOKEN is not set. */
 export const mayReadMetrics = (authorization = ''): boolean =>
   token !== undefined &&
   isEqualSecret(/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', token)
@@ -39,7 +39,8 @@ const timeLimit = 2000
 
 async function ask(): Promise<Family[]> {
   const [figures, lags] = await Promise.all([
-    // This avoids the reserved connection: a lock must not hold up health checks and alarms.
+    // Does not use the reserved connection: a query that waits for a lock would block health checks and
+    // alarms.
     withTimeout(timeLimit, backend<Figures>('figures', {}, 0.75 * timeLimit), 'timeout')
       .catch(() => undefined),
     replicaLags(),
@@ -176,10 +177,10 @@ const ofProcess = (): Family[] => {
 let last: { at: number; families: Promise<Family[]> } | undefined
 let counted: (() => Family[]) | undefined
 
-/** Adds the figures of this long-lived process to those of the database. */
+/** Adds metrics of this long-lived process to those of the database. */
 export const countHere = (families: () => Family[]) => void (counted = families)
 
-/** Queries the database at most once in two seconds. */
+/** Queries the database at most once every two seconds. */
 export async function metrics(
   accept: string | undefined,
   more: Family[] | Promise<Family[]> = [],

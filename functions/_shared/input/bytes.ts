@@ -1,4 +1,7 @@
-/** Bytes that fetch and crypto accept. Only newer TypeScript calls this type Uint8Array<ArrayBuffer>. */
+/**
+ * The kind of Uint8Array that fetch and crypto accept. Newer versions of TypeScript call it
+ * Uint8Array<ArrayBuffer>.
+ */
 export type Bytes = ReturnType<Uint8Array['slice']>
 
 const utf8 = new TextEncoder()

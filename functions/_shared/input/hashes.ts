@@ -1,4 +1,4 @@
-// Hashes, and a comparison whose time depends on lengths only. Nothing here needs a setting.
+// Hashes, and a comparison in constant time. This file needs no settings.
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 as sha256Sync } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
@@ -8,11 +8,11 @@ const utf8 = new TextEncoder()
 
 export const sha256OfShort = (text: string): string => bytesToHex(sha256Sync(utf8.encode(text)))
 
-/** Hashes with Web Crypto, which is twenty times as fast for more than a few kilobytes. */
+/** Hashes with Web Crypto, which is twenty times as fast for anything larger than a few kilobytes. */
 export const sha256Bytes = async (data: string | Uint8Array): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(data)))
 
-/** Hashes large content piece by piece, without a copy of the whole, and returns hex. */
+/** Hashes large content piece by piece, without copying it into one buffer. Returns hex. */
 export function sha256OfPieces(pieces: Bytes[]): string {
   const hash = sha256Sync.create()
   for (const piece of pieces) hash.update(piece)

@@ -1,4 +1,4 @@
-// Canonical forms of emails and Kuwaiti phones. The accounts table has the same rules as constraints.
+// Normalizes emails and Kuwaiti phone numbers. Constraints of the accounts table enforce the same rules.
 import { z } from '@hono/zod-openapi'
 import {
   atLeast,
@@ -11,15 +11,15 @@ import {
   visible,
 } from './texts.ts'
 
-/** The prefixes of Kuwaiti mobile numbers, the same as in private.mobile_prefixes (docs/deploy.md). */
+/** The prefixes of Kuwaiti mobile numbers. Must match private.mobile_prefixes (docs/deploy.md). */
 export const mobilePrefixes = '5|6|9'
 const phone = new RegExp(`^(?:\\+?965)?((?=${mobilePrefixes})[0-9]{8})$`)
 
-/** A phone number without separators, and with + instead of 00, as private.bare_phone returns it. */
+/** Removes the separators of a phone number and replaces a leading 00 with +. Same as private.bare_phone. */
 export const barePhone = (text: string) =>
   text.replace(/[[\] ().\u2010-\u2015\u2212-]/g, '').replace(/^00(?=965)/, '+')
 
-/** A phone of a company or office, as private.office_phone makes it. */
+/** Normalizes the phone number of a company or office. Same as private.office_phone. */
 export function officePhone(text: string): string {
   const bare = barePhone(text)
   const national = /^(?:\+?965)?([0-9]{7,8})$/.exec(bare)?.[1] ?? ''
@@ -32,7 +32,7 @@ function normalizePhone(text: string): string | undefined {
   return national && `+965${national}`
 }
 
-// Auth accepts only ASCII before the @, and only domains in ASCII form with at least two labels.
+// Auth accepts only ASCII before the @, and only ASCII domains with at least two labels.
 const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
 
@@ -77,12 +77,15 @@ function identifierOf(text: string, context: z.RefinementCtx): Identifier {
 export const Identifier = typed(longest, { error: 'identifier_invalid' }).transform(identifierOf)
   .openapi(described)
 
-/** An overlong or garbled text (isUnfit) becomes undefined, and is then refused like a wrong password. */
+/**
+ * A text that is far too long or has a run of combining marks (isUnfit) becomes undefined and is then refused
+ * like a wrong password.
+ */
 export const SignInIdentifier = unjudged(longest, 'identifier_invalid')
   .transform((text, context) => isUnfit(text, longest) ? undefined : identifierOf(text, context))
   .openapi(described)
 
-/** Has at least 8 code points, at most the 72 bytes that bcrypt reads, no NUL and no lone surrogates. */
+/** At least 8 code points, at most the 72 bytes that bcrypt reads, no NUL, no lone surrogates. */
 export const NewPassword = z
   .string({ error: 'password_too_short' })
   .max(72, { error: 'password_too_long', abort: true })
@@ -91,10 +94,10 @@ export const NewPassword = z
   .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
   .openapi({ type: 'string', minLength: 8, maxLength: 72, description: 'At most 72 bytes.' })
 
-// Four times as many bytes as bcrypt reads.
+// Four times the number of bytes that bcrypt reads.
 const longestPassword = 288
 
-/** Accepts any password that may be right, because it may have been set in Auth under other rules. */
+/** Accepts any password that might be correct, because Auth may have had other rules when it was set. */
 export const Password = z.string().min(1).max(longestPassword)
   .describe('The password of the account.')
 
@@ -117,7 +120,7 @@ export const Code = typedPlainly(6, { error: 'otp_invalid' })
     example: '042913',
   })
 
-// Matches control, format and separator characters, but not a joiner before a letter (private.is_name).
+// Matches control, format and separator characters, except a joiner before a letter (see private.is_name).
 const invisible =
   /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 

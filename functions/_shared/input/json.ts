@@ -1,16 +1,17 @@
-// Checks that every layer reads a JSON text alike, and that it is not nested too deeply.
+// Ensures that JavaScript and Postgres read a JSON text in the same way, and that it is not nested too
+// deeply.
 import { invalidField } from '../errors/refusal.ts'
 import { numberIn } from './numbers.ts'
 import { hasRunOfMarks } from './texts.ts'
 
 const depthLimit = 32
 
-/** A client's key with an inherited name would shadow the real member in code that uses the object. */
+/** Names of members that every object inherits. A key with such a name would shadow the inherited member. */
 const reservedNames = [
   ...new Set([...Object.getOwnPropertyNames(Object.prototype), '__proto__', 'prototype']),
 ]
 const reserved = new Set(reservedNames)
-/** If a text does not match this, its numbers, strings and keys need not be checked one by one. */
+/** Only a text that matches this needs its numbers, strings and keys checked one by one. */
 const suspicious = new RegExp(
   `\\d[eE][-+\\d]|[\\d.]{16}|\\\\u|\\.\\d{4}|${reservedNames.join('|')}`,
 )
@@ -20,8 +21,8 @@ export const findReservedName = (names: Iterable<string>): string | undefined =>
 }
 
 /**
- * Returns JSON that every layer reads alike, or throws. `unknown` is the code for a reserved key. A number
- * that is almost a whole number of fils becomes that number (numbers.ts).
+ * Returns JSON that JavaScript and Postgres read in the same way, or throws. `unknown` is the error code for
+ * a reserved key. A number that is almost a whole number of fils is rounded to it (numbers.ts).
  */
 export function checkJson(text: string, unknown = 'unknown'): string {
   if (depthOf(text) > depthLimit) throw invalidField('', 'too_big')
@@ -34,7 +35,7 @@ export function checkJson(text: string, unknown = 'unknown'): string {
   return isChanged ? JSON.stringify(value) : text
 }
 
-/** Measures how deep brackets nest outside strings, before anything is parsed. */
+/** Measures the nesting depth of brackets outside strings, before anything is parsed. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -54,7 +55,10 @@ function depthOf(text: string): number {
 type Context = { source?: string }
 type Fault = { path: string[]; code: string; holder: unknown }
 
-/** Finds reserved keys, and values that a layer would change or refuse: long numbers, NUL, runs of marks. */
+/**
+ * Finds reserved keys, and values that would be changed or refused later: long numbers, NUL, long runs of
+ * combining marks.
+ */
 function inspect(text: string, unknown: string) {
   let fault: Fault | undefined
   let isChanged = false
@@ -65,7 +69,7 @@ function inspect(text: string, unknown: string) {
       const code = reserved.has(key) ? unknown : isFaithful(key, value) || 'invalid'
       if (code !== true) fault = { path: [printable(key)], code, holder: this }
     } else if (fault.holder === value) {
-      // The reviver visits values from the inside out, so each enclosing object adds its key to the path.
+      // A reviver visits the innermost values first, so each enclosing object adds its key to the path.
       fault = { ...fault, path: [printable(key), ...fault.path], holder: this }
     }
     return value
@@ -73,9 +77,10 @@ function inspect(text: string, unknown: string) {
   return { value: JSON.parse(text, read), fault, isChanged }
 }
 
-// Passwords are compared as typed, so they are not checked here; new passwords have their own schema.
+// Passwords are compared exactly as typed, so they are not checked here. New passwords have their own schema.
 const asTyped = ['password', 'currentPassword']
-// Runs of marks in an identifier are left to its schema, which at sign-in treats them like a wrong password.
+// The schema of an identifier checks for runs of combining marks. At sign-in, it treats them like a wrong
+// password.
 const identifier = 'identifier'
 
 const isFaithful = (key: string, value: unknown) =>

@@ -1,14 +1,17 @@
-// Reads multipart/form-data from a stream, one part at a time, and holds only the current piece in memory.
+// Reads multipart/form-data from a stream, one part at a time, and keeps only the current chunk in memory.
 import type { Bytes } from './bytes.ts'
 
 export class MultipartError extends Error {}
 
 export type Part = {
   name: string
-  /** The file name as it was sent, which must not be used as a path. Undefined for a field. */
+  /**
+   * The file name that the client sent. It must not be used as a path. Undefined for a field that is not a
+   * file.
+   */
   filename?: string
   type?: string
-  /** The content in pieces. Unread content is skipped before the next part. */
+  /** The content in chunks. Any unread content is skipped before the next part. */
   content: AsyncGenerator<Bytes, void>
 }
 
@@ -48,7 +51,7 @@ async function drain(content: AsyncGenerator<Uint8Array>) {
 class Source {
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly mark: Bytes
-  // The line break in front makes the first boundary look like the others.
+  // With this line break, the first boundary looks like all others.
   private rest: Bytes = ascii.encode('\r\n')
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string) {
@@ -74,7 +77,7 @@ class Source {
     return taken
   }
 
-  /** Yields everything up to the next boundary and consumes the boundary too. */
+  /** Yields everything up to the next boundary, and consumes the boundary. */
   async *upToBoundary(limit = Infinity): AsyncGenerator<Bytes, void> {
     for (let size = 0;;) {
       const index = indexOf(this.rest, this.mark)
@@ -87,7 +90,7 @@ class Source {
     }
   }
 
-  /** Tells, after a boundary, whether another part begins. */
+  /** After a boundary: whether another part follows. */
   async another(): Promise<boolean> {
     for (;;) {
       while (this.rest.length < 2) await this.more()

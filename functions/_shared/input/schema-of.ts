@@ -1,4 +1,4 @@
-// Checks at compile time that a schema matches a type written elsewhere.
+// Checks at compile time that a schema matches a type that is declared elsewhere.
 import type { z } from '@hono/zod-openapi'
 
 type Plain<T> = T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T

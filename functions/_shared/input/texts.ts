@@ -1,15 +1,23 @@
-// Limits clients' texts before anything else is done with them, like private.text_problem and
-// private.normal_form. `npm run check` fails if text is normalized in any other file of the functions.
+// Rejects text from clients that is too long or harmful before doing anything else with it, like
+// private.text_problem and private.normal_form. `npm run check` fails if any other file of the functions
+// normalizes text.
 import { z } from '@hono/zod-openapi'
 import type { ErrorCode } from '../errors/errors.ts'
 
-// Matches combining marks (category M), and the half-width voicing marks, which NFKC turns into such marks.
+// Matches combining marks (category M) and the half-width voicing marks, which NFKC turns into combining
+// marks.
 const runOfMarks = /[\p{M}\uFF9E\uFF9F]{31}/u
 
-/** Finds more than 30 combining marks in a row, which make normalizing take quadratic time (UAX #15). */
+/**
+ * Whether the text has more than 30 combining marks in a row. These make normalization take quadratic time
+ * (UAX #15).
+ */
 export const hasRunOfMarks = (text: string) => text.length > 30 && runOfMarks.test(text)
 
-/** True for text that is refused unprocessed: over four times its limit, or with a long run of marks. */
+/**
+ * Whether to refuse a text unprocessed: it has over four times the permitted length or a long run of
+ * combining marks.
+ */
 export const isUnfit = (text: string, most: number) => text.length > 4 * most || hasRunOfMarks(text)
 
 export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): string | undefined {
@@ -18,16 +26,20 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC', most: number): st
   return hasRunOfMarks(normal) ? undefined : normal
 }
 
-// Invisible marks. Phones add them to copied text, and browsers to Arabic numbers.
+// Invisible characters. Phones add them to copied text, and browsers add them to Arabic numbers.
 const hidden = new RegExp(
   '[\\u00AD\\u061C\\u180B-\\u180D\\u180F\\u200B\\u200E\\u200F\\u202A-\\u202E\\u2060\\u2066-\\u2069' +
     '\\uFE00-\\uFE0F\\uFEFF\\u{E0100}-\\u{E01EF}]',
   'gu',
 )
-// Joiners inside a name belong to it. The look-behind avoids quadratic time on a long run of joiners.
+// Removes joiners only at the ends, because inside a name they are part of it. The look-behind avoids
+// quadratic time on a long run of joiners.
 const ends = /^[ \u200C\u200D]+|(?<![ \u200C\u200D])[ \u200C\u200D]+$/g
 
-/** One line without hidden marks and without blanks or joiners at its ends; undefined if it is unfit. */
+/**
+ * Normalizes a text to one line without invisible characters and trims spaces and joiners. Undefined if
+ * isUnfit.
+ */
 export function visibleLine(text: string, most: number): string | undefined {
   if (isUnfit(text, most)) return undefined
   return normalForm(text.replace(hidden, ''), 'NFKC', most)?.replace(/\s+/g, ' ').replace(ends, '')
@@ -40,7 +52,7 @@ export const asciiDigits = (text: string) =>
   )
 const digitsOf = (text: string) => asciiDigits(text).replace(/[^0-9]/g, '')
 
-/** A visible line with ASCII digits. Undefined if NFKC would change a number, such as 5² into 52. */
+/** Like visibleLine, but with ASCII digits. Undefined if NFKC would change a number, such as 5² into 52. */
 export function plainLine(text: string, most: number): string | undefined {
   const line = visibleLine(text, most)
   return line === undefined || digitsOf(line) !== digitsOf(text) ? undefined : asciiDigits(line)
@@ -48,19 +60,19 @@ export function plainLine(text: string, most: number): string | undefined {
 
 const graphemes = new Intl.Segmenter()
 
-/** The beginning of a text: at most `most` UTF-16 units, cut as private.beginning cuts it. */
+/** Truncates a text to at most `most` UTF-16 units, in the same way as private.beginning. */
 export function beginning(text: string, most: number): string {
   if (text.length <= most) return text
   const { index } = graphemes.segment(text).containing(most)!
-  // Only a grapheme of more than 40 characters is cut.
+  // Cuts between graphemes. Only a grapheme of more than 40 characters is itself cut.
   return text.slice(0, index > most - 40 ? index : most).toWellFormed()
 }
 
-/** `error` is the code for any fault, `tooLong` the code for a text that is too long. */
+/** `error` is the code for every problem; `tooLong`, if set, is the code for excessive length. */
 type Codes = { error?: ErrorCode; tooLong?: ErrorCode }
 type Payload = z.core.ParsePayload<string>
 
-/** A check that exposes its character limit and error code to code that reads the schema. */
+/** Creates a check that exposes its length limit and error code to code that inspects the schema. */
 const check = (most: number, run: (payload: Payload) => void, code?: ErrorCode) =>
   ({
     _zod: {
@@ -86,7 +98,7 @@ const bounded = (most: number, { error, tooLong = error }: Codes) =>
 export const upTo = (most: number) =>
   check(most, (payload) => {
     const { value } = payload
-    // A character has at most two UTF-16 units.
+    // A character has at most two UTF-16 units, so most texts need not be counted.
     if (value.length > most && (value.length > 2 * most || [...value].length > most)) {
       refuseLength(payload, most)
     }
@@ -100,11 +112,11 @@ export const atLeast = (minimum: number) => ({ value: input, issues }: Payload) 
 
 export const text = (most: number) => z.string().check(bounded(most, {}), upTo(most))
 
-/** Text that is transformed before `upTo` or the database checks its length. */
+/** A text that will be transformed first. Afterwards, `upTo` or the database checks the length. */
 export const typed = (most: number, codes: Codes = {}) =>
   z.string(codes.error && { error: codes.error }).check(bounded(most, codes))
 
-/** Text whose limit is only described here, because a later step of the schema checks it. */
+/** A text whose limit only appears in the OpenAPI description. A later step of the schema enforces it. */
 export const unjudged = (most: number, error?: ErrorCode) =>
   z.string(error && { error }).check(check(most, () => {}))
 
@@ -118,10 +130,10 @@ const made = (most: number, codes: Codes, make: (text: string) => string | undef
 export const normalized = (most: number, form: 'NFC' | 'NFKC' = 'NFKC', codes: Codes = {}) =>
   made(most, codes, (text) => normalForm(text, form, most))
 
-/** A name as private.visible_line makes it. */
+/** A name, normalized in the same way as by private.visible_line. */
 export const visible = (most: number, codes: Codes = {}) =>
   made(most, codes, (text) => visibleLine(text, most))
 
-/** A phone, email, number or code as private.typed makes it. */
+/** A phone, email, number or code, normalized in the same way as by private.typed. */
 export const typedPlainly = (most: number, codes: Codes = {}) =>
   made(most, codes, (text) => plainLine(text, most))

@@ -3,12 +3,12 @@ import { type ErrorCode, fieldTexts, isErrorCode } from '../errors/errors.ts'
 import { log } from '../errors/log.ts'
 import type { Detail, Field } from '../errors/refusal.ts'
 
-// More fields would not help the client, and an answer must not outgrow its request.
+// More fields would not help the client, and a response should not become larger than its request.
 const maxFields = 50
 
 export function validationError(error: z.ZodError): [ErrorCode, Detail] {
   const found = error.issues.slice(0, maxFields).flatMap(fieldsOf).slice(0, maxFields)
-  // If a field has several problems, only the most telling one is reported.
+  // If a field has several problems, report only the most specific one.
   const byPath = new Map<string, Field>()
   for (const field of found) {
     const known = byPath.get(field.path)
@@ -22,8 +22,8 @@ export function validationError(error: z.ZodError): [ErrorCode, Detail] {
 type Parsed<T extends z.ZodType> = z.ZodSafeParseResult<z.output<T>>
 
 /**
- * Reads input. A null counts as an absent field unless the schema accepts null. Each issue carries its value,
- * which distinguishes a missing value from a wrong one.
+ * Parses input with a schema. A null counts as a missing field unless the schema accepts null. Each issue
+ * includes the input, which tells a missing value from a wrong one.
  */
 export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   try {
@@ -35,7 +35,7 @@ export function read<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> 
   }
 }
 
-/** Reads a JSON body. An empty text counts as null in each field that accepts null. */
+/** Parses a JSON body. In fields that accept null, an empty string counts as null. */
 export function readJson<T extends z.ZodType>(schema: T, given: unknown): Parsed<T> {
   const emptied = emptyTextsIn(given)
   if (!emptied.length) return read(schema, given)
@@ -51,7 +51,10 @@ export function readJson<T extends z.ZodType>(schema: T, given: unknown): Parsed
   return read(schema, body)
 }
 
-/** Treats input that makes a validator throw as invalid and not as our failure, but logs it. */
+/**
+ * Input that makes a validator throw is treated as invalid, not as an internal error. The exception is
+ * logged.
+ */
 export function thrownAsZodError(thrown: unknown): z.ZodError {
   log('error', { validator: String(thrown) })
   return new z.ZodError([{ code: 'custom', path: [], message: 'Invalid input', input: undefined }])
@@ -63,7 +66,7 @@ const mismatches = ['invalid_type', 'invalid_value', 'invalid_union']
 // deno-lint-ignore no-explicit-any
 const valueAt = (given: any, path: Path) => path.reduce((value, key) => value?.[key], given)
 
-/** Returns the paths of the refused fields that are null. */
+/** Returns the paths of all fields that were refused because they are null. */
 function nullsAmong(issues: readonly Issue[], given: unknown, within: Path = []): Path[] {
   return issues.flatMap((issue) => {
     const path = [...within, ...issue.path]
@@ -96,10 +99,12 @@ function withoutKeys(given: unknown, paths: Path[]): unknown {
   return rest
 }
 
-/** An informational field: a value that does not fit the schema is left out instead of being refused. */
+/**
+ * A field that is nice to have: a value that does not match the schema is dropped instead of being refused.
+ */
 export const forInformation = <T extends z.ZodType>(schema: T) =>
   z.preprocess(
-    // The schema refuses null, and `read` then treats it as an absent field, as elsewhere.
+    // As everywhere, the schema refuses null, and `read` then treats it as a missing field.
     (given) => given === null || schema.safeParse(given).success ? given : undefined,
     schema.optional(),
   ).optional()
@@ -112,7 +117,7 @@ function fieldsOf(issue: Issue): Field[] {
     return [{ path, code: 'required' }]
   }
   if (issue.code === 'invalid_union' && issue.errors.length) {
-    // For a union, this reports the issues of the member with the fewest.
+    // For a union, report the issues of the member that has the fewest.
     const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
     return nearest.flatMap((inner) => fieldsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }

@@ -1,11 +1,12 @@
 import { traceHeaders } from '../errors/log.ts'
 import { env } from '../settings/env.ts'
 
-/** Undefined in Node, in which the chat gateway may run. */
+/** Undefined in Node, where the chat gateway may run. */
 const { createHttpClient } =
   (globalThis as { Deno?: { createHttpClient?: (options: object) => unknown } }).Deno ?? {}
 
-// fetch repeats a request when a reused connection breaks, but a charge or code must never go out twice.
+// When a reused connection breaks, fetch silently repeats the request. A charge or a code must never be sent
+// twice.
 const freshConnections = createHttpClient?.({ poolMaxIdlePerHost: 0 })
 
 export const fetchOnce = (url: string, request: RequestInit): Promise<Response> =>
@@ -18,7 +19,7 @@ export const fetchOnce = (url: string, request: RequestInit): Promise<Response> 
 
 const longestAnswer = 2_000_000
 
-/** Returns the text of an answer; throws if it is longer than any that is expected. */
+/** Returns the body of a response as text. Throws if it is longer than any response we expect. */
 export async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -31,13 +32,16 @@ export async function textOf(response: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-// This is shorter than the 75 s of Supabase's API gateway, because a request on a connection that the
-// gateway has just closed would fail.
+// Shorter than the 75 s after which Supabase's API gateway closes idle connections, because a request on a
+// connection that was just closed would fail.
 const pooledConnections = createHttpClient?.({ poolIdleTimeout: 30_000 })
 
 type ServiceRequest = RequestInit & { headers: Record<string, string> }
 
-/** Calls a service of the project, which joins the trace of the request. No other service gets the trace. */
+/**
+ * Calls another service of the Supabase project and passes the trace headers on. External services do not
+ * receive these.
+ */
 export const fetchService = (path: string, request: ServiceRequest): Promise<Response> =>
   fetch(env.supabaseUrl + path, {
     ...request,

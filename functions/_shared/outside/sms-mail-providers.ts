@@ -5,10 +5,10 @@ import { secret, setting } from '../settings/read-setting.ts'
 import { type SettingName, settings } from '../settings/settings.ts'
 import { fetchOnce, formType, jsonType, textOf } from './http-client.ts'
 
-/** An SMS consists of the text alone. */
+/** An SMS contains only the text. */
 export type Message = { subject: string; text: string; code?: string }
 
-/** Sends one message; throws unless the provider accepted it. */
+/** Sends one message. Throws unless the provider accepted it. */
 export type Send = (to: string, message: Message) => Promise<void>
 
 const given = (name: SettingName) => settings[name].secret ? secret(name) : setting(name)
@@ -29,7 +29,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
   return text
 }
 
-/** Returns only the provider's error code, because the answer's text may repeat the number. */
+/** Extracts only the provider's error code, because the rest of the response may contain the phone number. */
 function errorCodeIn(text: string): string {
   return /"(?:code|errorCode|ErrorCode)" *: *"?([\w-]{1,20})/.exec(text)?.[1] ?? ''
 }
@@ -52,7 +52,7 @@ function kwtSms(): Send | undefined {
         test: '0',
       }),
     )
-    // The HTTP status alone does not tell whether the message was accepted.
+    // The HTTP status alone does not show whether the message was accepted.
     if (JSON.parse(answer).result !== 'OK') throw new Error(errorCodeIn(answer) || 'refused')
   }
 }

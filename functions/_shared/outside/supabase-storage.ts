@@ -1,4 +1,4 @@
-// The client for Supabase Storage. Only the functions write there, with the secret key.
+// A client for Supabase Storage. Only these functions write to it, with the secret key.
 import { backend } from '../database/db.ts'
 import { alarm } from '../errors/alarms.ts'
 import { log } from '../errors/log.ts'
@@ -9,8 +9,8 @@ import { fetchService, jsonType } from './http-client.ts'
 
 export type Bucket = 'avatars' | 'listings' | 'suspended' | 'documents'
 
-// A file name is never reused, so its content never changes. Caches keep it for one day only, so that a
-// deletion takes effect.
+// A file name is never reused, so the content of a file never changes. Caches may still keep it for only one
+// day, so that deletions take effect.
 const cacheControl = (bucket: Bucket) => bucket === 'documents' ? 'no-store' : 'max-age=86400'
 const pieceSize = 64 * 1024
 
@@ -30,10 +30,10 @@ function streamOf(pieces: Bytes[]) {
   }, { highWaterMark: 1 })
 }
 
-/** A file in pieces, so that no copy of the whole is made. */
+/** A file in pieces, so that it need not be copied into one buffer. */
 type File = { type: string; pieces: Bytes[] }
 
-/** Stores a file with its metadata. The second try overwrites a file that the first one has stored. */
+/** Stores a file with its metadata. A retry overwrites the file if the first attempt did store it. */
 export async function storeFile(
   bucket: Bucket,
   name: string,
@@ -62,14 +62,15 @@ export async function copyFile(bucket: Bucket, from: string, to: string) {
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }
 
-/** Moves a file to another bucket under the same name, and returns whether that succeeded. */
+/** Moves a file to another bucket under the same name. Returns whether it succeeded. */
 export async function moveFile(from: Bucket, to: Bucket, name: string): Promise<boolean> {
   const move = { bucketId: from, sourceKey: name, destinationBucket: to, destinationKey: name }
   return isSuccess(await request('POST', '/object/move', JSON.stringify(move), jsonType))
 }
 
 export async function readFile(bucket: Bucket, name: string) {
-  // The time limit covers only the headers; the stream after them ends when its reader cancels it.
+  // The time limit applies only until the headers arrive. The stream after them ends when its reader cancels
+  // it.
   const given = new AbortController()
   const timer = setTimeout(() => given.abort(), 20_000)
   try {
@@ -80,7 +81,7 @@ export async function readFile(bucket: Bucket, name: string) {
     if (response.ok) return response.body
     const text = await response.text()
     log('warn', { storage: response.status, body: text })
-    // Storage answers 400 and gives the real status in the body.
+    // Storage returns 400 and puts the real status into the body.
     if (response.status === 404 || /"statusCode":"404"/.test(text)) return null
   } catch (cause) {
     log('warn', { storage: (cause as Error).name })
@@ -90,12 +91,12 @@ export async function readFile(bucket: Bucket, name: string) {
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }
 
-// Storage refuses more than 1,000 names at once.
+// Storage refuses more than 1,000 names per request.
 const maxNames = 500
-// A name that Storage refuses is found by halving its batch, up to this many refusals.
+// To find a name that Storage refuses, its batch is halved repeatedly, up to this many refusals.
 const maxRefusals = 20
 
-/** Removes files in batches and returns the number removed. The job retries the rest later. */
+/** Removes files in batches and returns how many were removed. The job retries the others later. */
 export async function removeFiles(bucket: Bucket, names: string[]): Promise<number> {
   const slices: string[][] = []
   for (let at = 0; at < names.length; at += maxNames) slices.push(names.slice(at, at + maxNames))
@@ -148,7 +149,7 @@ async function request(
 
 let saved: Promise<unknown> | undefined
 
-/** Stores the addresses of files and shared listings in the database, which writes them into records. */
+/** Stores the base URLs of files and shared listings in the database, which builds links from them. */
 export async function saveAddresses() {
   saved ??= Promise.all([
     backend('set_files_url', { url: env.filesUrl }),

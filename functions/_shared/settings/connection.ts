@@ -1,4 +1,5 @@
-// Database connections for Deno and Node, with verified TLS, or unencrypted on this machine only.
+// Database connections for Deno and Node. They use verified TLS; only connections to localhost may be
+// unencrypted.
 import { certificates, wrongValue } from './setting-kinds.ts'
 import { supabaseRoots } from './supabase-ca.ts'
 
@@ -12,16 +13,19 @@ export type Connection = {
 }
 
 type Trust = {
-  /** The database's certificate authority, if it is not Supabase's. */
+  /** The CA certificate of the database, if it is not one of Supabase's. */
   ca?: string
-  /** In production the URL must not weaken the connection, even on this machine. */
+  /** In production, the URL must not weaken TLS, even for localhost. */
   production?: boolean
 }
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 const verifiedModes = ['require', 'verify-ca', 'verify-full', 'true', '1']
 
-/** A fault in a database URL. The message follows the setting's name and repeats no part of the URL. */
+/**
+ * An invalid database URL. The message completes a sentence that begins with the setting's name, and contains
+ * no part of the URL.
+ */
 export class UnfitUrl extends Error {}
 
 export function authorities(value = ''): string | undefined {
@@ -33,8 +37,9 @@ export function authorities(value = ''): string | undefined {
 }
 
 /**
- * Splits a URL for the driver, which would let the query string decide about TLS, host and files. Only
- * `sslmode` and `ssl` are read here, and they cannot weaken TLS, except on this machine in development.
+ * Splits a URL into parts for the driver. Given the whole URL, the driver would let the query string override
+ * TLS, host and certificate files. Only `sslmode` and `ssl` are read here, and they can weaken TLS only for
+ * localhost in development.
  */
 export function connectionOf(url: string, { ca, production = false }: Trust = {}): Connection {
   if (!URL.canParse(url) || !/^postgres(ql)?:\/\//.test(url)) {
@@ -67,7 +72,10 @@ function decode(part: string): string {
   }
 }
 
-/** Returns the connection of role `facade`. On the pooler, a replica's name (-rr-…) may follow the role. */
+/**
+ * Returns the connection of role `facade`. With the pooler, a replica's name (-rr-…) may follow the role
+ * name.
+ */
 export function facadeConnection(
   url: string,
   supabaseUrl: string,
@@ -77,7 +85,7 @@ export function facadeConnection(
   const connection = connectionOf(url, trust)
   const { host, port, user } = connection
   const pooler = host.endsWith('.pooler.supabase.com')
-  // The pooler selects the project or the replica by the name of the role.
+  // The pooler chooses the project or the replica by the role name.
   const [ref] = /(?<=^https:\/\/)[a-z0-9]+(?=\.supabase\.co$)/.exec(supabaseUrl) ?? []
   const behind = replica ? '(-rr-[a-z0-9-]+)?' : ''
   const role = pooler ? new RegExp(`^facade\\.${ref ?? '[a-z0-9]+'}${behind}$`) : /^facade$/

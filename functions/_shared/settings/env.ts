@@ -1,4 +1,4 @@
-// Settings that are checked at start. An error names the setting, never its value.
+// Settings that are validated at startup. An error contains the name of the setting, but never its value.
 import { log } from '../errors/log.ts'
 import { type Bytes, fromBase64 } from '../input/bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
@@ -29,7 +29,7 @@ const key = (name: SettingName): Bytes => {
   return bytes
 }
 
-/** Reads keys that Supabase gives as a JSON object by name. */
+/** Reads keys that Supabase provides as a JSON object of names and keys. */
 const keysIn = (name: SettingName): string[] => {
   let values: unknown[] = []
   try {
@@ -76,10 +76,10 @@ export const env = {
   smsAutofillDomain: setting('SMS_AUTOFILL_DOMAIN'),
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   secretKey: secretKeys[0],
-  /** All keys that are accepted as the project's secret key: two while the key is being changed. */
+  /** All keys accepted as the project's secret key. There are two while the key is being rotated. */
   secretKeys,
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
-  /** How long a fetched key set and the tokens it verified are cached, in milliseconds. */
+  /** In milliseconds: how long we cache a fetched key set and the tokens verified with it. */
   jwksMaxAge: count('JWKS_MAX_AGE') * 1000,
   database: database('FACADE_DB_URL', text('FACADE_DB_URL')),
   readDatabases: items(setting('FACADE_READ_DB_URL'))

@@ -1,11 +1,12 @@
-// The kinds of values. deploy checks a value before it sends a setting; the functions check before use.
+// The types of setting values. The deploy script validates a value before it uploads a setting, and the
+// functions before they use it.
 
 export type Kind = {
   /** Completes the sentence "NAME must be …". */
   says: string
   fits: (value: string) => boolean
   choices?: string[]
-  /** The value is a comma-separated list, and each item must fit. */
+  /** The value is a comma-separated list. Every item must be valid. */
   list?: boolean
   /** The value is the content of a file. */
   content?: boolean
@@ -29,13 +30,13 @@ export const flag = oneOf('true', 'false')
 const isHttp = (url: URL) => /^https?:$/.test(url.protocol)
 const plain = /^[^\s\\?#@]+$/
 
-/** An address that paths are appended to. */
+/** A base URL to which paths are appended. */
 export const address: Kind = {
   says: 'an address that begins with https:// and has neither a query nor a name to sign in with',
   fits: (value) => plain.test(value) && URL.canParse(value) && isHttp(new URL(value)),
 }
 
-/** An address that is called as it is, often with a secret in its query. */
+/** A URL that is called unchanged. It often has a secret in its query string. */
 export const webhook: Kind = {
   says: 'an address that begins with https://, without a name to sign in with and without a #',
   fits: (value) => /^https?:\/\/[^\s\\@#]+$/.test(value) && URL.canParse(value),
@@ -74,14 +75,14 @@ export const origins: Kind = {
   says:
     'origins as browsers send them, as https://your.site: without a path, a slash at the end, ' +
     'capital letters or the usual port',
-  // An app's own scheme has no origin in the URL standard, and browsers send it unchanged.
+  // In the URL standard, a custom app scheme has no origin; browsers send it unchanged.
   fits: (value) =>
     /^[a-z][a-z0-9+.-]*:\/\/[^\s\\/?#@*,]+$/.test(value) && URL.canParse(value) &&
     (!isHttp(new URL(value)) || new URL(value).origin === value),
   list: true,
 }
 
-// Schemes that belong to browsers, not to an app.
+// Schemes that browsers handle themselves, so no app can own them.
 const browserSchemes =
   /^(https?|ftp|wss?|file|data|blob|javascript|vbscript|about|intent|view-source|filesystem):$/
 
@@ -104,7 +105,7 @@ export const clientIds: Kind = {
   list: true,
 }
 
-/** The length of the longest domain that fits in an Arabic SMS, which has 70 characters in one part. */
+/** The longest domain that fits into an Arabic SMS of one part (70 characters). */
 const domainLength = 25
 
 export const autofillDomain: Kind = {
@@ -144,7 +145,7 @@ export function missingInAccount(text: string): string[] {
   try {
     given = Object(JSON.parse(text))
   } catch {
-    // JSON that cannot be parsed is reported as lacking all three fields.
+    // Not JSON: report all three fields as missing.
   }
   return ['project_id', 'client_email', 'private_key']
     .filter((name) => typeof given[name] !== 'string' || !given[name])
@@ -156,7 +157,7 @@ export const serviceAccount: Kind = {
   content: true,
 }
 
-/** Decodes base64 to a string of bytes, empty if it is not valid. */
+/** Decodes base64 to a binary string. Empty if the value is not valid base64. */
 export function bytesOf(value: string): string {
   try {
     return atob(value)
@@ -173,12 +174,15 @@ export const key: Kind = {
 const filePath =
   /^(file:|(\.{1,2}|~)?\/[\w.-]+|[a-z]:\\)|^[\w./\\-]+\.(json|pem|p8|p12|key|crt|cer|txt)$/i
 
-/** Detects the path of a file given in place of its content. */
+/** Whether the value is the path of a file, given by mistake instead of the file's content. */
 export const isFilePath = (value: string) => value.length < 300 && filePath.test(value)
 
 export const items = (value = '') => value.split(',').map((word) => word.trim()).filter(Boolean)
 
-/** Describes a wrong value in a sentence that begins with the setting's name and omits the value. */
+/**
+ * Describes an invalid value in a sentence that begins with the name of the setting. The value itself is left
+ * out.
+ */
 export function wrongValue(name: string, kind: Kind | undefined, value: string) {
   if (!kind) return undefined
   const given = kind.list ? items(value) : [value]

@@ -1,19 +1,20 @@
-// All settings of the functions, as data. deploy, the local stack and docs/settings.md use them too.
+// All settings of the functions. The deploy script, the local stack and docs/settings.md also use this list.
 import { providerSettings } from './provider-settings.ts'
 import * as a from './setting-kinds.ts'
 
 export type Setting = {
   about: string
-  /** The value if the setting is missing. Required settings, and those that turn a part on, have none. */
+  /** The value if the setting is missing. Settings that are required or that enable a feature have none. */
   default?: string
-  /** Anyone who knows the value can do harm, so a value that cannot be secret is refused. */
+  /** The value must stay secret: whoever knows it can do harm. A value that is easy to guess is refused. */
   secret?: boolean
   is?: a.Kind
-  /** Tells the person deploying what does not work without it. */
+  /** Tells whoever deploys which feature is unavailable without this setting. */
   off?: string
   /**
-   * Who sets it: `deploy`, `platform` (Supabase), `stand-in` (tests, or outside production only) or
-   * `process` (the facade or gateway as its own process). If absent, the person deploying sets it.
+   * Who provides the value: `deploy` (the deploy script), `platform` (Supabase), `stand-in` (tests, and other
+   * environments than production) or `process` (the API or chat gateway running as its own process). If
+   * absent, whoever deploys provides it.
    */
   by?: 'deploy' | 'platform' | 'stand-in' | 'process'
 }

@@ -1,4 +1,5 @@
-// Root certificates of Supabase's databases. They are in code because only code is sure to be deployed.
+// Root certificates of Supabase's databases. They are part of the code because a separate file might not be
+// deployed.
 
 const until2031 = `
 -----BEGIN CERTIFICATE-----

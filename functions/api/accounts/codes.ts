@@ -10,8 +10,8 @@ import { forInformation } from '../../_shared/input/validation.ts'
 import { deliver, mailWorks, smsState } from '../../_shared/outside/messages.ts'
 import { env } from '../../_shared/settings/env.ts'
 
-// An Arabic SMS has 70 characters in one part (setting-kinds.ts relies on that). The texts contain
-// nothing from the request, and are in the language of Accept-Language.
+// One part of an Arabic SMS holds 70 characters; setting-kinds.ts relies on these texts fitting into it. They
+// follow Accept-Language and contain nothing else from the request.
 const texts: Record<CodePurpose, [ar: string, en: string]> = {
   register: ['رمز التحقق لتفعيل حسابك', 'Code to activate your account'],
   reset: ['رمز إعادة تعيين كلمة المرور', 'Code to reset your password'],
@@ -44,7 +44,7 @@ function lastLine(
   return english ? `Valid for ${minutes} minutes` : `صالح لمدة ${minutes} دقائق`
 }
 
-/** Throws 503 for a phone if no SMS can be sent, before a code is made. */
+/** Throws 503 for a phone if SMS cannot be sent, before a code is created. */
 export function requireSms({ kind }: Identifier) {
   if (kind === 'phone' && smsState === 'off') throw new Refusal('sms_not_configured')
 }
@@ -54,7 +54,7 @@ export function requireSending(identifier: Identifier) {
   if (identifier.kind === 'email' && !mailWorks) throw new Refusal('mail_not_configured')
 }
 
-/** Sends a code within four seconds and never retries. A failure is 502 sms_send_failed. */
+/** Sends a code within four seconds, without retrying. Throws 502 sms_send_failed if it could not be sent. */
 export async function sendCode(c: ApiContext, identifier: Identifier, made: NewCode) {
   const { purpose, code } = made
   const english = c.var.english === true
@@ -63,7 +63,7 @@ export async function sendCode(c: ApiContext, identifier: Identifier, made: NewC
   if (!await deliver(identifier, message)) throw new Refusal('sms_send_failed')
 }
 
-/** Sends a code after the answer, so that the response time reveals nothing. */
+/** Sends a code after the response, so that the response time does not reveal whether an account exists. */
 function sendCodeLater(c: ApiContext, identifier: Identifier, made: NewCode) {
   inBackground(
     new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(c, identifier, made)),
@@ -74,13 +74,18 @@ export type CodeAnswer = MaybeError & {
   send?: boolean
   resendAfter: number
   expiresIn: number
-  /** Identifies the attempt to reset a password. */
+  /** Identifies this request for a password reset. */
   resetId?: string
-  /** The current hour, set at most once an hour, when four fifths of a service-wide limit are used. */
+  /**
+   * Set at most once an hour, to the current hour, when four fifths of a service-wide limit have been used.
+   */
   alarm?: string
 }
 
-/** Adds a code and raises an alarm when many are sent, because an attacker may be running up the bill. */
+/**
+ * Stores a code. Raises an alarm if unusually many are sent, because an attacker may be driving up our SMS
+ * bill.
+ */
 export async function addCode<T extends CodeAnswer>(
   name: 'register_phone' | 'request_code' | 'begin_contact_change',
   args: Record<string, unknown>,
@@ -92,7 +97,7 @@ export async function addCode<T extends CodeAnswer>(
   return answer
 }
 
-/** Requests a code. It is sent after the answer, and only if there is somebody to send it to. */
+/** Requests a code. It is sent after the response, and only if the database finds a recipient. */
 export async function requestCode(
   c: ApiContext,
   identifier: Identifier,

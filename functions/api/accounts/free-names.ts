@@ -1,4 +1,4 @@
-// Tells whether a person may take a name. Names that are unreadable or look like the service's are refused.
+// Whether a person may use this name. Unreadable names and names that resemble the service's are not allowed.
 import { backend } from '../../_shared/database/db.ts'
 
 export const isFreeName = (name: string) =>

@@ -1,4 +1,4 @@
-// Passkeys (WebAuthn): makes the options that browsers get, and verifies their answers.
+// Passkeys (WebAuthn): creates the options for browsers and verifies their responses.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { call } from '../../_shared/database/db.ts'
@@ -7,17 +7,17 @@ import { toBase64 } from '../../_shared/input/bytes.ts'
 import { env } from '../../_shared/settings/env.ts'
 import type { Assertion, Attestation } from './schemas-passkeys.ts'
 
-/** ES256, and RS256 for Windows Hello. Both are in every runtime that verifies signatures here. */
+/** ES256, and RS256 for Windows Hello. All runtimes that verify signatures here support both. */
 export const algorithms = [-7, -257]
 
 export const timeout = 300_000
 
-// The host must be a name, because browsers have no passkeys for IP addresses.
+// The host must be a domain name, because browsers do not support passkeys for IP addresses.
 const isPage = (origin: string) => /^https?:\/\/(?!\[|[\d.]+(:\d+)?$)/.test(origin)
 
 /**
- * Returns the origin of the requesting page, and its host without the port, to which a passkey is bound. An
- * app sends no origin, so it signs for the first page of CORS_ORIGINS.
+ * Returns the origin of the requesting page, and its host without the port, to which passkeys are bound. Apps
+ * send no Origin header, so they use the first web page in CORS_ORIGINS.
  */
 function pageOf(c: ApiContext) {
   const origin = c.req.header('origin') ?? env.corsOrigins.find(isPage) ?? 'http://localhost'
@@ -25,7 +25,9 @@ function pageOf(c: ApiContext) {
   return { origin, rpId: new URL(origin).hostname }
 }
 
-/** Converts to base64url as browsers write it; some clients send standard base64 or padding. */
+/**
+ * Converts to base64url without padding, as browsers send it. Some clients send standard base64 or padding.
+ */
 const base64url = (text: string) =>
   text.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')
 
@@ -36,7 +38,7 @@ type Begun = {
   passkeys: { id: string; transports: string[] | null }[]
 }
 
-/** Begins adding a passkey, or a proof by one. */
+/** Begins adding a passkey or re-authenticating with one. */
 export async function begin(c: ApiContext, adding: boolean) {
   const { rpId } = pageOf(c)
   const challenge = base64url(toBase64(crypto.getRandomValues(new Uint8Array(32))))
@@ -49,7 +51,7 @@ export async function begin(c: ApiContext, adding: boolean) {
   return { ...begun, challenge, rpId, passkeys }
 }
 
-/** The bytes of a uuid, so that a passkey stores nothing about its owner. */
+/** The bytes of a UUID, so that a passkey stores no personal data. */
 export const userHandle = (id: string) =>
   base64url(btoa(String.fromCharCode(...id.match(/[0-9a-f]{2}/g)!.map((hex) => parseInt(hex, 16)))))
 
@@ -61,13 +63,13 @@ type Taken = {
 const take = async (c: ApiContext, adding: boolean, id: string): Promise<Taken> =>
   JSON.parse(await call(c, 'take_passkey_challenge', { adding, credentialId: base64url(id) }))
 
-// Loaded on demand, because only administrators need them.
+// Imported on demand, because only administrators need these libraries.
 const library = async () => ({
   ...await import('@simplewebauthn/server'),
   ...await import('@simplewebauthn/server/helpers'),
 })
 
-/** Returns undefined if the library throws. The error is logged without the values in its message. */
+/** Returns undefined if the library throws. Its error is logged without the values in the message. */
 async function ifRight<T>(c: ApiContext, verify: () => Promise<T>): Promise<T | undefined> {
   try {
     return await verify()
@@ -76,16 +78,13 @@ async function ifRight<T>(c: ApiContext, verify: () => Promise<T>): Promise<T | 
   }
 }
 
-/**
- * Refuses a signature made in a frame of another page, because that page may pass itself off as
- * ours.
- */
+/** Refuses a signature made in a cross-origin iframe, because the embedding page may pretend to be ours. */
 function refuseFramed(clientData: string) {
   const { crossOrigin } = JSON.parse(atob(clientData.replaceAll('-', '+').replaceAll('_', '/')))
   if (crossOrigin === true) throw new Error('signed in a frame')
 }
 
-/** Verifies a new passkey and returns the fields to store; undefined if anything is wrong. */
+/** Verifies a new passkey and returns the fields to store. Undefined if the verification fails. */
 export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
   const { origin, rpId } = pageOf(c)
   const { challenge } = await take(c, true, id)
@@ -96,7 +95,7 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
     refuseFramed(clientDataJSON)
     const { decodeAttestationObject, isoBase64URL, verifyRegistrationResponse } = await library()
     const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('fmt')
-    // No attestation is requested. Checking other formats would call addresses in their certificates.
+    // We do not request attestation. Verifying other formats would fetch URLs from their certificates.
     if (format !== 'none' && format !== 'packed') throw new Error('attested')
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
@@ -114,7 +113,8 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
     if (!verified) throw new Error('not verified')
     const { credential, credentialDeviceType } = registrationInfo
     const { transports = [] } = response
-    // A synced passkey can also be used through a phone, even if its first device does not say so.
+    // A synced passkey can also be used through a phone, even if the device that created it does not report
+    // this.
     const isReached = credentialDeviceType === 'singleDevice' || transports.includes('hybrid')
     return {
       credentialId: credential.id,
@@ -126,7 +126,10 @@ export async function verifyNew(c: ApiContext, { id, response }: Attestation) {
   })
 }
 
-/** Verifies a proof by a passkey; returns its id and counter, or undefined if anything is wrong. */
+/**
+ * Verifies a signature by a passkey. Returns the passkey's id and counter, or undefined if the verification
+ * fails.
+ */
 export async function verifyProof(c: ApiContext, { id, response }: Assertion) {
   const { origin, rpId } = pageOf(c)
   const { challenge, passkey } = await take(c, false, id)

@@ -1,5 +1,5 @@
-// Each password try is counted as a failure before it is made, so that the limit holds for simultaneous
-// tries too.
+// Counts each password attempt as a failure before it is made, so that concurrent attempts cannot exceed the
+// limit.
 import { addressArgs } from '../../_shared/auth/secrets.ts'
 import { AuthUnavailable } from '../../_shared/auth/supabase-auth.ts'
 import { backend } from '../../_shared/database/db.ts'
@@ -7,7 +7,7 @@ import { type MaybeError, throwIfError } from '../../_shared/errors/refusal.ts'
 
 type PasswordTry = { exists: boolean; attempts: string[]; hits: unknown; hasDecoy: boolean }
 
-/** Counts a try and makes it. If Auth did not compare the password, the count is undone. */
+/** Counts an attempt and makes it. If Auth could not compare the password, the count is undone. */
 export async function tryPassword<T>(
   identifier: string,
   address: string,

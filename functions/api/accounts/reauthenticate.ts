@@ -8,7 +8,7 @@ import { tryPassword } from './password-tries.ts'
 
 export type User = { id: string; phone: string | null; email: string | null }
 
-/** Reads the caller's own user. The call counts towards the caller's limit of profile changes. */
+/** Reads the caller's account. Counts towards the caller's rate limit for profile changes. */
 export async function callerAsUser(c: ApiContext): Promise<User> {
   return JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' })).user
 }
@@ -18,7 +18,7 @@ function identifierOf({ phone, email }: User): Identifier | undefined {
   if (email) return { kind: 'email', value: email }
 }
 
-/** Awaits a request to Auth. If it fails because the caller is being deleted, the error is a 401. */
+/** Awaits a request to Auth. If it fails because the caller is being deleted, throws a 401 instead. */
 export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -28,7 +28,7 @@ export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Verifies a code that was sent to the account's phone or email, and returns that phone or email. */
+/** Verifies a code that was sent to the account's phone or email. Returns that phone or email. */
 export async function verifyOwnCode(
   c: ApiContext,
   { id: accountId }: User,
@@ -48,7 +48,7 @@ export async function verifyOwnCode(
   return identifier
 }
 
-/** Tells whether the password opens a session, which is discarded at once. */
+/** Whether the password is correct. Signs in to find out and discards the session at once. */
 async function opens(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'denied' in tokens) return false

@@ -174,7 +174,10 @@ const removeProvider = route({
 
 type Proof = { currentPassword?: string; code?: string }
 
-/** Returns what proves the caller: 'password', the phone or email that got the code, or 'provider'. */
+/**
+ * Returns what the caller re-authenticated with: 'password', 'provider', or the phone or email that received
+ * the code.
+ */
 async function prove(c: ApiContext, user: Me, { currentPassword, code }: Proof): Promise<string> {
   if (currentPassword !== undefined) {
     await verifyPassword(c, user, currentPassword)
@@ -242,7 +245,7 @@ async function verify(
   })
   throwIfError(verified)
   if (!verified.done) await putContact(session.accountId, { kind, value: verified.value })
-  // Auth's answer may be late or lost, so the outcome is read from the database.
+  // Auth's response may be late or lost, so the database decides whether the change took place.
   const { accountId } = session
   const outcome = await backend<Outcome | null>('contact_change_outcome', { accountId, changeId })
   const { user } = JSON.parse(await call(c, 'get_me', {}))

@@ -99,7 +99,8 @@ export const passwords = area()
   .openapi(forgot, async (c) => {
     const { identifier, smsFor } = c.req.valid('json')
     const answer = await requestCode(c, identifier, 'reset', { smsFor })
-    // Reports limits of the address and of the service, but not of the identifier.
+    // Reports limits of the client address and of the whole service. A limit of the identifier is not
+    // reported, so that such requests get the usual response.
     if (reported.includes(answer.error?.rule ?? '')) throwIfError(answer)
     const { resendAfter, resetId } = answer
     return send(c, JSON.stringify({ resendAfter, resetId }), 202)

@@ -75,7 +75,8 @@ const register = {
     'sms_send_failed',
     'sms_not_configured',
   ],
-  // Refused requests have to reach the database too, because each is an attempt on that phone.
+  // Exempt from the limit on refused requests: each of these must reach the database, which counts it as an
+  // attempt on the phone.
   unlimited: true,
   request: body(Registration),
   responses: {
@@ -161,7 +162,7 @@ const resend = route({
 
 type Given = z.output<typeof Registration>
 
-/** `rate` is the limit, the remaining count and the seconds until the reset, separated by commas. */
+/** `rate` contains the limit, the remaining count and the seconds until the reset, separated by commas. */
 type Counted = MaybeError & { rate: string }
 
 async function registerEmail(c: ApiContext, given: Given) {
@@ -215,7 +216,7 @@ type Verified = MaybeError & {
   sealedPassword: string | null
 }
 
-/** Creates the user with the registration's password or a random one, and returns that password. */
+/** Creates the user with the password from the registration, or a random one. Returns that password. */
 async function createVerifiedUser(identifier: Identifier, verified: Verified): Promise<string> {
   const { sealedPassword, fullName, termsVersion, codeId } = verified
   const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
@@ -229,7 +230,10 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
-/** Records an attempt: the person may type a code that somebody else had sent to this phone. */
+/**
+ * Records an attempt even if the request is refused: the person may next type a code that somebody else
+ * requested for this phone.
+ */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const given = await c.req.json().catch(() => undefined)
   const { data: identifier } = Identifier.safeParse(Object(given).identifier)

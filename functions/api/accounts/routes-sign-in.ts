@@ -1,4 +1,4 @@
-// Auth stores the sessions; the database decides whether they are valid.
+// Auth stores the sessions, but our database decides whether they are valid.
 import { z } from '@hono/zod-openapi'
 import { unknownPassword, unseal } from '../../_shared/auth/secrets.ts'
 import {
@@ -130,13 +130,15 @@ const end = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
-/** Replaces an identifier that cannot exist, so that it takes as long as an unknown one. */
+/** Takes the place of an invalid identifier, so that the response takes as long as for an unknown one. */
 const nobody = (): Identifier => ({
   kind: 'email',
   value: `${crypto.randomUUID()}@accounts.invalid`,
 })
 
-/** Does the same work as for an account, then compares the password with the open registrations' ones. */
+/**
+ * Does the same work as for an existing account. Also compares the password with those of open registrations.
+ */
 async function tryWithoutAccount(
   { value }: Identifier,
   password: string,
@@ -162,7 +164,7 @@ export const signingIn = area()
       identifier.value,
       address,
       async (counted) => {
-        // Every sign-in checks this, because a check in one case only would reveal who has an account.
+        // Checked at every sign-in: checking only for unknown identifiers would reveal who has an account.
         if (!counted.hasDecoy) await createDecoy()
         return counted.exists
           ? await signIn(identifier, password, address)
@@ -180,7 +182,8 @@ export const signingIn = area()
     if (!tokens) throw new Refusal('token_invalid')
     throwIfDenied(tokens)
     const noted = { name: 'note_session' as const, args: placeArgs(c, tokens) }
-    // The old refresh token is used up, so the client gets the new one even during maintenance.
+    // The old refresh token is already used up, so the client must receive the new one even during
+    // maintenance.
     return send(c, await sessionBody(c, tokens, [noted], true))
   })
   .openapi(logout, async (c) => {

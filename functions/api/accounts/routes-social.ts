@@ -43,7 +43,7 @@ const SocialSession = z
   })
   .openapi('SocialSession', { description: 'A session of a sign-in with Google or Apple.' })
 
-/** Runs before other checks, so that a request for an unconfigured provider is not read at all. */
+/** Runs before all other checks, so that a request for a provider that is not configured is not even read. */
 const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
@@ -94,17 +94,17 @@ type Entry = MaybeError & {
   announcementId: string
   exists: boolean
   hasName: boolean
-  /** Another request by the same client with this token is not finished yet. */
+  /** Another request by the same client with this token is still running. */
   isPending: boolean
-  /** The first value of `isNewAccount` for a token that is used again. */
+  /** If the token is used again: the `isNewAccount` of its first use. Otherwise null. */
   wasNewAccount: boolean | null
 }
 
-/** Returns true for only one of several simultaneous requests, which then creates the account. */
+/** Of several concurrent requests, returns true for only one, which then creates the account. */
 const isFirst = async (email: string) =>
   !(await backend<MaybeError>('claim_email', { email, bannedHash: bannedHash(email) })).error
 
-/** Returns false if another request has created the account in the meantime. */
+/** Returns false if another request created the account in the meantime. */
 async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {
   const identifier = { kind: 'email' as const, value: email }
   if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
@@ -148,14 +148,14 @@ async function signInOwner(
   if (!tokens) throw new Refusal('social_token_invalid')
   throwIfDenied(tokens)
   c.set('caller', callerOfIssued(tokens.access_token))
-  // A name that is not allowed is left out, because it must not stop the sign-in.
+  // A name that is not allowed is ignored, because it must not prevent the sign-in.
   if (entry.exists && !entry.hasName && fullName && await isFreeName(fullName)) {
     await call(c, 'update_me', { fields: { fullName } })
   }
   return { tokens, isNewAccount }
 }
 
-/** Waits up to five seconds for another request by the same client with the same token. */
+/** If the same client has another request with the same token running, waits for it, up to five seconds. */
 async function begin(
   c: ApiContext,
   provider: ProviderName,
@@ -199,11 +199,11 @@ async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
     })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${wasNewAccount ?? isNewAccount}}`)
   } catch (error) {
-    // A token that gave no session can be used again at once, or after two minutes if this call fails.
-    // A token that gave a session earlier stays used.
+    // If the token opened no session, it may be used again: immediately, or after two minutes if this call
+    // fails. If it opened a session earlier, it stays marked as used.
     const released = { keys: isRepeated ? [] : keys, announcementId }
     await backend('release_social_tokens', released).catch(() => {})
-    // Auth's hook refuses a repeated sign-in after a session of the account has ended.
+    // Our hook in Auth does not accept the same token again once a session of the account has ended.
     if (isRepeated && error instanceof Refusal && error.code === 'social_token_invalid') {
       throw new Refusal('social_token_used', { provider: providers[provider].name })
     }

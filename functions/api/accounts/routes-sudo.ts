@@ -64,7 +64,7 @@ const options = route({
 
 type Given = z.output<typeof Proving>
 
-/** Verifies the given proof, and returns its kind. */
+/** Verifies the password, code or passkey that the caller sent. Returns which of them it was. */
 async function verify(c: ApiContext, { currentPassword, code, assertion }: Given) {
   if (assertion) {
     const verified = await verifyProof(c, assertion)

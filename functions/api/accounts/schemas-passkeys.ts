@@ -10,7 +10,7 @@ const id = bytes('Base64url, with or without padding, as all bytes here.')
 const type = z.literal('public-key').describe('Always this.')
 const clientDataJSON = bytes('What the browser signed: challenge, origin and type.')
 
-/** Browsers may add fields, so unknown ones are allowed. */
+/** Unknown fields are allowed, because browsers may add some. */
 export const Attestation = z
   .looseObject({
     id,

@@ -136,7 +136,7 @@ export const SessionRecord = z
     userAgent: z.string().nullable().describe(
       'What the client said of itself then, its first 200 characters; null: nothing.',
     ),
-    // This is a union, because nullable() would attach the description to the object alone.
+    // A union, because with nullable() only the object would carry the description.
     device: z.union([
       z.object({
         deviceId: z.string().describe('As the app chose it.'),
@@ -149,7 +149,7 @@ export const SessionRecord = z
   .openapi('SessionRecord', { description: 'Where an account is signed in.' })
 
 const text = z.string().nullable()
-// A name before an @ can look like another host, and direction marks can reverse an address.
+// A name before an @ can look like the host, and bidirectional marks can make a URL display in reverse.
 const misleading = /^https:\/\/[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/i
 const website = typed(300)
   .check(upTo(300))
@@ -214,7 +214,7 @@ export const Closing = z
   })
   .openapi('Closing', { description: 'The closing of a company or office that was requested.' })
 
-/** A caller's own identity in any state; companies and offices have all their fields. */
+/** The caller's own identity, in any state. Companies and offices have all of their fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
@@ -228,14 +228,14 @@ export const IdentityRecord = z
       'offices only.',
   })
 
-// The number is normalized before it is checked, as in the database.
+// The number is normalized first and then checked, as in the database.
 const phone = typedPlainly(20).overwrite(officePhone).check(upTo(20)).regex(officeNumber)
   .openapi({ example: '+96522334455' })
 const line = (most: number) =>
   normalized(most, 'NFC').overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
 const name = visible(120).check(upTo(120)).min(2)
 
-// An empty text clears it.
+// An empty string removes the value.
 const place = sent(60).openapi({ pattern: '^[A-Za-z0-9_-]{0,60}$' })
 
 const optional = describedAs(organisation, {

@@ -41,7 +41,10 @@ export async function sessionBody(
   return `${head.slice(0, -1)},${who.slice(1)}`
 }
 
-/** Counts the sign-in and uncounts the tries (`hits`). Beyond the hourly limit, discards the session. */
+/**
+ * Records the sign-in and removes its password attempts (`hits`) from the count. Discards the session if the
+ * hourly limit of sign-ins is exceeded.
+ */
 export async function completeSignIn(
   c: ApiContext,
   tokens: Tokens,
@@ -58,10 +61,10 @@ export async function completeSignIn(
   } catch (error) {
     const { code } = classifyError(error as Error, c.var.caller)
     if (code === 'rate_limited' || code === 'maintenance') await discardSession(tokens)
-    // The password was right, so the try does not count as a failure if maintenance then refuses
+    // The password was correct, so the attempt must not count as a failure if only maintenance mode refuses
     // the sign-in.
     if (code === 'maintenance' && hits) await backend('uncount_hits', { hits })
-    // The session has just been ended, so the credentials that opened it are no longer valid.
+    // The session was ended in the meantime, so the credentials that opened it are no longer valid.
     if (code === 'token_invalid') throw new Refusal(ended)
     throw error
   }

@@ -1,4 +1,4 @@
-// Verifies id tokens of Google and Apple before anything is written or sent to Auth.
+// Verifies ID tokens from Google and Apple before anything is stored or sent to Auth.
 import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from 'jose'
 import { alarm } from '../../_shared/errors/alarms.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
@@ -10,7 +10,9 @@ import type { SettingName } from '../../_shared/settings/settings.ts'
 
 export type ProviderName = 'google' | 'apple'
 
-/** Tests and local experiments may use keys of their own; production uses only the provider's. */
+/**
+ * Tests and local development may use their own keys. In production, only the provider's keys are accepted.
+ */
 const keysAt = (name: SettingName, fallback: string) =>
   createRemoteJWKSet(new URL(!env.production && setting(name) || fallback), {
     timeoutDuration: 4000,
@@ -23,7 +25,7 @@ export const providers = {
     clientIds: listed('GOOGLE_CLIENT_IDS'),
     issuer: ['https://accounts.google.com', 'accounts.google.com'],
     keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
-    // Google's iOS SDKs put a nonce that the app does not know into the token.
+    // Google's iOS SDKs put a nonce into the token that the app never sees.
     ownNonces: true,
   },
   apple: {
@@ -35,12 +37,12 @@ export const providers = {
   },
 }
 
-/** The person in a verified token, and the keys that mark the token as used. */
+/** The user described by a verified token, and the keys under which the token is recorded as used. */
 export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
-  /** True if Auth would not find the email as the provider spells it. */
+  /** True if Auth would not find the email in the provider's spelling. */
   isRespelt: boolean
   name?: string
   clientId: string
@@ -48,23 +50,24 @@ export type IdTokenClaims = {
   rememberedUntil: string
 }
 
-/** Postgres cannot store lone surrogates and NUL, and Auth's tables are in Postgres too. */
+/** Postgres can store neither lone surrogates nor NUL. This also applies to Auth's tables. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([name, one]) => isStorable(name) && isStorable(one))
 }
 
-// All three are in seconds.
+// These three durations are in seconds.
 const longestLife = 24 * 3600
-/** Allows for differences from the providers' clocks. */
+/** The tolerated clock difference between us and the providers. */
 const tolerance = 60
-/** Allows for the database's clock, by which it forgets used tokens. */
+/** A margin, because the database deletes used tokens by its own clock. */
 const rememberedAfter = 300
 
 const isTrue = (value: unknown) => value === true || value === 'true'
 
-// A provider's email is not cleaned like a typed one: only case and a domain in Unicode may differ.
+// Emails from a provider are not cleaned up like typed ones. Only letter case and a Unicode domain may
+// differ.
 const stated = /^[!-~]+@(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}0-9.-])+$/u
 
 function statedEmail(claim: unknown): string | undefined {
@@ -73,7 +76,9 @@ function statedEmail(claim: unknown): string | undefined {
   return data?.kind === 'email' ? data.value : undefined
 }
 
-/** Throws 401 social_token_invalid for any fault, and 503 while the provider's keys cannot be fetched. */
+/**
+ * Throws 401 social_token_invalid if anything is wrong, and 503 while the provider's keys cannot be fetched.
+ */
 export async function verifyIdToken(
   provider: ProviderName,
   idToken: string,
@@ -81,8 +86,8 @@ export async function verifyIdToken(
 ): Promise<IdTokenClaims> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
-  // As with Auth, the app sends the nonce's hash to the provider and the nonce to us. Apple's
-  // `nonce_supported` says what the platform can do, not whether the app has sent a nonce.
+  // As in Auth, the app sends the nonce itself to us and its hash to the provider. Apple's `nonce_supported`
+  // only describes the platform, not whether the app sent a nonce.
   const given = nonce === undefined ? undefined : await sha256(nonce)
   const own = providers[provider].ownNonces && given === undefined &&
     typeof payload.nonce === 'string'
@@ -92,14 +97,14 @@ export async function verifyIdToken(
   return {
     subject: sub,
     email: known,
-    // Auth accepts Google's flag only as a boolean; Apple also sends it as text.
+    // Auth accepts Google's flag only as a boolean. Apple may also send it as a string.
     emailVerified: known !== null &&
       (provider === 'google' ? payload.email_verified === true : isTrue(payload.email_verified)),
     isRespelt: known !== null && known !== String(email).toLowerCase(),
     name: PersonName.safeParse(name).data,
     clientId: [aud].flat()[0]!,
     keys: [
-      // The signature is left out of this key, because it can be written in several ways.
+      // This key leaves out the signature, because the same signature can be encoded in several ways.
       `${provider} token ${await sha256(idToken.slice(0, idToken.lastIndexOf('.')))}`,
       ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
     ],
@@ -120,7 +125,7 @@ async function verified(provider: ProviderName, idToken: string): Promise<JWTPay
     const audience = [aud ?? []].flat()
     const ours = audience.length > 0 && audience.every((one) => clientIds.includes(one))
     const now = Date.now() / 1000
-    // The tolerance applies to `iat` and `nbf`; jwtVerify would also apply it to `exp`.
+    // The tolerance is for `iat` and `nbf` only. jwtVerify also applies it to `exp`, so check `exp` again.
     const timely = iat <= now + tolerance && now < exp && exp - iat <= longestLife
     const named = typeof sub === 'string' && sub.length > 0 && sub.length <= 255
     if (ours && timely && named && isStorable(payload) && protectedHeader.kid) return payload

@@ -1,4 +1,4 @@
-// Lists of administrators as CSV. A spreadsheet must not run what strangers wrote.
+// Exports administrators' lists as CSV. A spreadsheet must not execute formulas that users have written.
 import type { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
@@ -7,7 +7,9 @@ import { json, send } from '../http/route.ts'
 const mostRows = 10_000
 const pageSize = 50
 
-/** The columns of each list, by the paths of fields. A path through a list gives all of its values. */
+/**
+ * The columns of each list, as paths to fields. A path through an array collects the values of all its items.
+ */
 const columns = {
   users: [
     ...['id', 'fullName', 'phone', 'email', 'emailProven', 'status', 'statusReason'],
@@ -41,7 +43,9 @@ export const jsonOrCsv = <T extends z.ZodType>(schema: T, description: string) =
 
 type Page = { pageCursor?: string; pageSize: number }
 
-/** Answers a page as JSON or, to a client that asks for text/csv first, up to 10,000 rows. */
+/**
+ * Responds with a page as JSON or, if the Accept header begins with text/csv, with up to 10,000 rows as CSV.
+ */
 export async function sendList<Query extends { cursor?: string; limit: number }>(
   c: ApiContext,
   list: keyof typeof columns,
@@ -62,7 +66,7 @@ export async function sendList<Query extends { cursor?: string; limit: number }>
     next = page.nextCursor
   }
   const text = lines.map((cells) => `${cells.map(quote).join(',')}\r\n`).join('')
-  // Without a byte order mark a spreadsheet misreads Arabic.
+  // Without a byte order mark, spreadsheets misread Arabic.
   return new Response(`\uFEFF${text}`, {
     headers: {
       ...c.get('headers'),
@@ -88,9 +92,12 @@ const textOf = (value: unknown) =>
     : String(value)
 
 const beginsFormula = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
-/** Matches where a spreadsheet that splits at semicolons, tabs or lines would begin a formula. */
+/**
+ * Finds further places where a formula could begin if a spreadsheet splits at semicolons, tabs or line
+ * breaks.
+ */
 const beforeFormula = /(?<![;\s"'])[;\s"']+(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g
-// Also matches phone numbers; times never begin a formula.
+// Also matches phone numbers. Times never look like formulas.
 const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/
 
 const guarded = (text: string) =>

@@ -99,7 +99,7 @@ const events = route({
   },
 })
 
-/** Asks the provider for the refund. If there is no answer now, a job asks again. */
+/** Requests the refund from the provider. If it does not respond, a job will try again. */
 async function askForRefund(answer: string): Promise<string> {
   const { refund: { id: refundId, to, state } } = JSON.parse(answer)
   if (to !== 'source' || state !== 'requested') return answer

@@ -137,7 +137,7 @@ const deleteUser = route({
       required: false,
       content: {
         'application/json': {
-          // Without a body, or with an empty one, the parameter says it.
+          // If there is no body or an empty one, the reason comes from the query parameter.
           schema: z.strictObject({ reason: Reason.optional() }).openapi({ required: ['reason'] }),
         },
       },

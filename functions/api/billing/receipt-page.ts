@@ -1,14 +1,14 @@
-// The printed receipt in Arabic, made from the records of the payment and its refunds.
+// The printable receipt in Arabic, rendered from the records of a payment and its refunds.
 import { html, raw } from 'hono/html'
 import type { Receipt } from './schemas.ts'
 
 type Line = Receipt['lines'][number]
 
-/** Groups the digits, and isolates them so that they keep their direction in Arabic text. */
+/** Groups the digits. The <bdi> element keeps their direction within Arabic text. */
 const dinar = (amount: string) =>
   html`<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
 
-// Kuwait is three hours ahead of UTC all year.
+// Kuwait is three hours ahead of UTC throughout the year.
 const inKuwait = (at: string) =>
   new Date(Date.parse(at) + 3 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
 

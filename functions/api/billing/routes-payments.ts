@@ -23,11 +23,11 @@ import { Invoice, OneInvoice, providerNames } from './schemas.ts'
 
 const tags = ['payments']
 
-/** Accepts any app scheme and any address on localhost, which are allowed outside production. */
+/** Matches custom app schemes and any URL on localhost. Both are allowed outside production. */
 const isOfDeveloper = (url: URL) =>
   url.hostname === 'localhost' && /^https?:$/.test(url.protocol) || isOfApp(url)
 
-/** Allows an address of RETURN_URLS or a path below it, but no address that only looks similar. */
+/** Allows the URLs in RETURN_URLS and paths below them. URLs that merely look similar are refused. */
 function isAllowedReturnUrl(address: string): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
   const url = new URL(address)
@@ -36,7 +36,7 @@ function isAllowedReturnUrl(address: string): boolean {
   return env.returnUrls.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
     if (url.protocol !== protocol) return false
-    if (!host && !pathname) return true // an app's own scheme, such as myapp://
+    if (!host && !pathname) return true // a custom app scheme, such as myapp://
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
     return url.host === host &&
       (url.pathname === pathname || url.pathname.startsWith(under))
@@ -111,7 +111,8 @@ async function startCharge(
     const started: Started = JSON.parse(text)
     if (started.redirectUrl) return text
     if (started.start) return JSON.stringify(await requestCharge(provider!, started, key))
-    // Another request is already asking the provider, and its answer serves this one too.
+    // Another request is already creating the charge at the provider. Its result is valid for this request,
+    // too.
     if (Date.now() > deadline) throw new Refusal('service_unavailable', { retryAfter: 5 })
     await sleep(150)
   }
@@ -129,8 +130,8 @@ async function requestCharge(provider: Provider, order: Started, idempotencyKey?
     })
     if (answer) return answer
   } catch (error) {
-    // If the provider is unreachable, the charge may have been made. The payment stays open, and the next
-    // try or the job asks the provider by the same reference.
+    // If the provider was unreachable, it may still have created the charge. The payment stays open, and the
+    // next attempt or the job will query the provider with the same reference.
     if (error instanceof ProviderDeclined) {
       const alarming = error instanceof ProviderMismatch
       await backend('charge_refused', { paymentId, why: error.message, alarming })
@@ -156,7 +157,7 @@ const status = route({
   responses: { 200: json(Invoice, 'As it is now.') },
 })
 
-// The limit may be a quarter of a second late, and people wait three seconds at most.
+// The timeout may be 250 ms late, and users should wait three seconds at most.
 const lookUpTime = 2700
 
 async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promise<string> {
@@ -166,7 +167,7 @@ async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promi
   try {
     await lookUp(due, lookUpTime)
   } catch (error) {
-    // A late answer, a webhook, the next call or the job will update the status.
+    // A late response, a webhook, the next request or the job will update the status.
     log('warn', { paymentId: due.paymentId, why: causeOf(error as Error) })
   }
   return await call(c, 'get_invoice', given)
@@ -174,7 +175,7 @@ async function currentStatus(c: ApiContext, given: { invoiceId: string }): Promi
 
 const verifiedEvents = new WeakMap<Request, { from: Provider; event: ProviderEvent }>()
 
-/** Verifies the signature over the raw body before the input is parsed. */
+/** Verifies the signature of the raw body before the input is parsed. */
 const verifySignature: Check = (c) => {
   const named = c.req.param('provider')
   const from = named
@@ -189,7 +190,7 @@ function eventIn(c: ApiContext, from: Provider): ProviderEvent | undefined {
   try {
     return from.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
   } catch (error) {
-    // A body that makes the verification throw cannot come from a provider.
+    // If the signature check throws, the body cannot come from a provider.
     thrownAsZodError(error)
   }
 }
@@ -213,7 +214,7 @@ const webhook = {
 const signature = z.string().optional()
 
 const anyEvent = {
-  // Only one of these headers is sent, and it identifies the provider.
+  // Each provider sends a different one of these headers, which identifies it.
   headers: z.object({
     hashstring: signature.describe(
       'Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key.',
@@ -262,7 +263,7 @@ async function receive(c: ApiContext) {
   } catch (error) {
     if (!(error instanceof ProviderUnreachable || error instanceof ProviderDeclined)) throw error
     c.set('cause', error.message)
-    // The refusal makes the provider send the event again.
+    // The error makes the provider send the event again.
     throw new Refusal('payment_provider_error')
   }
 }

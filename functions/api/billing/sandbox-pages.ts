@@ -130,7 +130,7 @@ async function submit(c: ApiContext, ref: string) {
     if (callback === 'late') setTimeout(work, 5000)
     else await work()
   }
-  // As with real providers, the person returns with an id that proves nothing.
+  // As with real providers, the return URL contains an id, but that does not prove the payment.
   const back = new URL(charge.returnUrl)
   back.searchParams.set('sandbox_id', ref)
   return new Response(null, { status: 303, headers: { ...c.get('headers'), Location: back.href } })

@@ -1,5 +1,5 @@
-// Describes the gateway's frames and Realtime's events in AsyncAPI. The tests check every frame and event
-// against it.
+// Describes the gateway's frames and the Realtime events in AsyncAPI. Tests validate every frame and event
+// against this description.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { frameData, FrameRef } from '../../_shared/chat/frames.ts'
 import type {
@@ -100,7 +100,7 @@ const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   }).describe('A frame was refused, or a right has ended. Some codes add details.'),
 })
 
-/** The data of `ack`, by the event that it answers. */
+/** The data of an `ack`, by the event that it acknowledges. */
 const acked = schemasOf<Acked>()({
   auth: z.strictObject({ expiresAt: Time.describe('When the token ends, and the socket with it.') })
     .describe('The token is good.'),
@@ -148,7 +148,7 @@ const toAccount = {
 
 const whoActs = identityId.describe('The identity that acts; ignore your own, of another device.')
 
-/** Events between clients on a conversation's live channel. */
+/** Events that clients send to each other on a conversation's live channel. */
 const live = {
   typing: z.strictObject({ identityId: whoActs }).describe(
     'A participant is writing: a broadcast, at most every 2 s.',

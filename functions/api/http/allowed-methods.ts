@@ -1,4 +1,4 @@
-// Finds the methods of a path, for the 405 that Hono does not answer by itself.
+// Finds the methods that a path supports, for 405 responses, which Hono does not generate itself.
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 

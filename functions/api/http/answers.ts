@@ -1,21 +1,21 @@
-// Answers collect their headers in a plain record, because a Headers object that grows costs more than the
-// rest of an answer.
+// Response headers are collected in a plain record, because adding to a Headers object takes longer than the
+// rest of the response.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { jsonHeaders } from '../../_shared/errors/error-body.ts'
 import { sha256 } from '../../_shared/input/hashes.ts'
 
 /** For data that changes only with a release or a migration. */
 export const rarelyChanged = 'max-age=300, s-maxage=86400'
-/** For data that changes slowly or whose changes matter little. */
+/** For data that changes slowly or may be slightly out of date. */
 export const slowlyChanged = 's-maxage=60, stale-while-revalidate=300'
 
-/** Sends JSON as Postgres wrote it. The tests check it against the route's schema. */
+/** Sends JSON exactly as Postgres wrote it. Tests validate it against the schema of the route. */
 export function send(c: ApiContext, text: string, status = 200) {
   const headers = c.get('headers')
   const cache = c.get('cache')
   if (cache && status === 200) headers['Cache-Control'] = cache
   headers['Content-Type'] = jsonHeaders['Content-Type']
-  // The route's type expects a value, but parsing the text again would be wasted work.
+  // The type of the route expects a value, but parsing the text only for that would be wasted work.
   return new Response(text, { status, headers }) as never
 }
 

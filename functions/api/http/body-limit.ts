@@ -2,18 +2,18 @@ import { z } from '@hono/zod-openapi'
 
 const small = 8 * 1024
 const large = 256 * 1024
-/** A route gets the small limit if all of its texts are at most this long. */
+/** A route gets the small body limit if none of its strings may be longer than this. */
 const short = 400
 
 type Inner = z.core.$ZodTypes
 
-/** Returns the length of a schema's longest text, or Infinity if it sets no limit. */
+/** Returns the maximum length of the longest string in a schema. Infinity if there is no limit. */
 function longestText(schema: z.core.$ZodType): number {
   const { def } = (schema as Inner)._zod
   const longest = (inner: readonly z.core.$ZodType[]) => Math.max(0, ...inner.map(longestText))
   switch (def.type) {
     case 'string': {
-      // A text with a pattern or a format counts as short.
+      // A string with a pattern or a format counts as short.
       const isFormed = 'format' in def ||
         def.checks?.some(({ _zod }) => _zod.def.check === 'string_format')
       return (schema as z.ZodString).maxLength ?? (isFormed ? short : Infinity)
@@ -32,7 +32,7 @@ function longestText(schema: z.core.$ZodType): number {
     case 'default':
       return longestText(def.innerType)
     case 'pipe':
-      // The limit applies to the input, which a preprocessing function passes on unchanged.
+      // The limit applies to the input. A preprocessing function has the same input as the schema after it.
       return longestText(
         (def.in as Inner)._zod.def.type === 'transform' ? def.out : def.in,
       )
@@ -42,7 +42,7 @@ function longestText(schema: z.core.$ZodType): number {
     case 'literal':
     case 'null':
     case 'never':
-    case 'unknown': // such a value is ignored
+    case 'unknown': // the value is ignored
       return 0
     default:
       return Infinity

@@ -11,7 +11,7 @@ import { invalid, problem } from './problem.ts'
 
 export type Check = (c: ApiContext) => Response | undefined | void | Promise<Response | undefined>
 
-/** Runs checks in order, and awaits only those that are asynchronous. */
+/** Runs checks in order. Awaits only those that are asynchronous. */
 export const inOrder = (checks: readonly Check[]): MiddlewareHandler<ApiEnv> => async (c, next) => {
   for (const check of checks) {
     const result = check(c)
@@ -30,7 +30,7 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   if (length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
   if (length === undefined && !raw.body) return
-  // A body cannot be longer than its declared length. A body without one is counted as it arrives.
+  // A body cannot exceed its Content-Length. A body without this header is counted as it arrives.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
     : new Uint8Array(await receiveWithin(bodyTime, raw.arrayBuffer()))
@@ -38,12 +38,12 @@ export const readBody = (bodyLimit: number): Check => async (c) => {
   c.set('body', bytes)
 }
 
-/** Refuses an upload that declares too large a size; all uploads are counted while they are read. */
+/** Refuses an upload whose Content-Length is too large. All uploads are also counted as they are read. */
 export const rejectLargeUpload: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
 
-/** Answers 401 unless the request carries a valid token. Runs before the input is checked. */
+/** Responds with 401 unless the request has a valid token. Runs before the input is validated. */
 export const requireToken: Check = (c) => {
   const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
@@ -52,7 +52,10 @@ export const requireToken: Check = (c) => {
 
 export type GuestCache = string | (() => string)
 
-/** Lets caches store an answer to a guest (`rule`). With a token, only the client may store it (`own`). */
+/**
+ * Lets shared caches store responses to anonymous users (`rule`). Responses to requests with a token may be
+ * stored only by the client itself (`own`).
+ */
 export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => {
   const { role, ignored } = c.get('caller')
   if (!env.guestCache) return
@@ -60,7 +63,10 @@ export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => 
   else c.set('cache', `public, ${typeof rule === 'string' ? rule : rule()}`)
 }
 
-/** Checks headers and query names, and that all layers read the JSON alike. Runs before the schemas. */
+/**
+ * Validates headers and the names of query parameters, and ensures that JavaScript and Postgres read the JSON
+ * in the same way. Runs before the schemas.
+ */
 export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
@@ -79,10 +85,12 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
   if (code) return problem(c, code)
 }
 
-// Leaves out a byte order mark.
+// Strips a byte order mark.
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Saves the text of a JSON body for the validators, or returns the error of any other body. */
+/**
+ * Keeps the text of a JSON body for the validators. Returns an error code if the body is not acceptable JSON.
+ */
 function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined
@@ -102,7 +110,7 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
   return undefined
 }
 
-/** Removes an empty body from the request, whatever its content type is. */
+/** Removes an empty body from the request, whatever its content type. */
 export const dropEmptyBody: Check = async (c) => {
   if (c.get('body') && await c.req.text()) return undefined
   const { url, method, headers: given } = c.req.raw
@@ -144,7 +152,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
   try {
     return await receiveWithin(bodyTime, reading())
   } finally {
-    // The rest of the body, if there is any, is not awaited.
+    // Do not wait for the rest of the body.
     reader.cancel().catch(() => {})
   }
 }

@@ -1,15 +1,15 @@
-// A route that will be removed announces it a year ahead, in its description and with every answer.
+// A deprecated route announces its removal a year ahead, in the OpenAPI description and in every response.
 import type { MiddlewareHandler } from 'hono'
 import type { ApiEnv } from '../../_shared/caller/context.ts'
 
-/** The day from which a route may be removed, a year after the announcement. */
+/** The first day on which the route may be removed, one year after the announcement. */
 function lastDay(announced: string): Date {
   const day = new Date(announced)
   day.setUTCFullYear(day.getUTCFullYear() + 1)
   return day
 }
 
-/** Sends the headers of RFC 9745 and RFC 8594, which write times in different ways. */
+/** Sends the Deprecation (RFC 9745) and Sunset (RFC 8594) headers, which have different time formats. */
 export function announceEnd(announced: string): MiddlewareHandler<ApiEnv> {
   const headers = {
     Deprecation: `@${Date.parse(announced) / 1000}`,

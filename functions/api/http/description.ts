@@ -37,7 +37,7 @@ export function describeApi({ openAPIRegistry }: App, url: string, examples: Exa
     servers: [{ url }],
     tags,
   })
-  // The library's types of OpenAPI 3.0 lack the `identifier` of a license.
+  // The library's types are for OpenAPI 3.0, in which a license has no `identifier`.
   const license = { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' }
   Object.assign(document.info, { license })
   Object.assign(document.components!, {

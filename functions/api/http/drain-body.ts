@@ -1,7 +1,8 @@
 /**
- * If an answer is ready before the body of its request has been read, Deno's server resets the connection
- * and the answer is lost (denoland/deno#21209, seen on 2.1.4). So the rest is read before the answer is sent,
- * as the platform's server does. `patience` scales the longest allowed pause. This file reads no setting.
+ * If a response is ready before its request body has been read, Deno's server resets the connection and the
+ * response is lost (denoland/deno#21209, seen on 2.1.4). So we read the rest of the body before we respond,
+ * as the platform's server does. `patience` multiplies the longest pause that a client may make. This file
+ * uses no settings.
  */
 export async function handleThenDrain(
   request: Request,
@@ -18,7 +19,8 @@ export async function handleThenDrain(
     Number(length ?? Infinity) === size &&
     /^application\/json/i.test(headers.get('content-type') ?? '')
   ) {
-    // A small JSON body is read as a whole or not at all, and Deno reads its own stream faster than a copy.
+    // A small JSON body is always read completely or not at all, and Deno reads its own stream faster than a
+    // copy.
     const response = await handle(request)
     if (!request.bodyUsed && request.body) await readRest(reads(request.body, size), patience)
     return response
@@ -39,7 +41,10 @@ export async function handleThenDrain(
 
 type Read = () => Promise<Uint8Array | undefined>
 
-/** Reads into its own small buffers, because V8 frees Deno's (64 KB) only at a full collection. */
+/**
+ * Reads into small buffers of our own, because V8 would free Deno's 64 KB buffers only at a full garbage
+ * collection.
+ */
 function reads(body: ReadableStream<Uint8Array>, size: number): Read {
   const reader = body.getReader({ mode: 'byob' })
   return async () => {
@@ -55,7 +60,7 @@ async function readRest(read: Read, patience: number) {
 
 const chunk = 64 * 1024
 const quietPeriod = 200
-/** Less than the 150 s after which a proxy gives up on an answer that has not begun. */
+/** In milliseconds. A proxy gives up if no response has begun after 150 s. */
 const timeLimit = 100_000
 
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {

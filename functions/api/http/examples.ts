@@ -1,7 +1,7 @@
-// Puts what the suite sent and was answered (docs/examples.json) into the description.
+// Adds recorded requests and responses of the test suite (docs/examples.json) to the OpenAPI description.
 
 export type Example = {
-  /** As `GET /properties/KW-104233`. */
+  /** For example `GET /properties/KW-104233`. */
   request: string
   query?: Record<string, string>
   body?: unknown
@@ -18,7 +18,7 @@ type Operation = {
   responses: Record<string, { content?: Media }>
 }
 
-/** Gives each operation its example, and takes others away. */
+/** Sets the example of each operation and removes all others. */
 export function setExamples({ paths }: { paths?: object }, examples: Examples) {
   for (const [path, methods] of Object.entries(paths!)) {
     for (const operation of Object.values<Operation>(methods)) {
@@ -38,7 +38,7 @@ export function setExamples({ paths }: { paths?: object }, examples: Examples) {
   }
 }
 
-/** Returns the values of the parameters by their names. */
+/** Returns the values of the path and query parameters by name. */
 export function valuesOf(path: string, { request, query }: Example): Record<string, string> {
   const sent = request.split(' ')[1].split('/')
   const named = path.split('/').flatMap((part, at) =>

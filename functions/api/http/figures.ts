@@ -1,4 +1,4 @@
-// The figures that a facade running as its own process counts for GET /metrics.
+// Metrics of the API when it runs as a separate process, for GET /metrics.
 import { Counter, type Family, Histogram, single } from '../../_shared/figures/families.ts'
 
 const times = new Histogram('http_request_duration_seconds', 'Time to the answer, by route.')
@@ -10,7 +10,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const requestBegins = () => void inFlight++
 
-/** `route` is the pattern, never the requested path. */
+/** `route` must be the route's pattern, never the requested path. */
 export function requestEnds(
   { method: given, route, status, code, seconds }: {
     method: string

@@ -1,4 +1,4 @@
-// The headers of requests and answers, as components of the OpenAPI description.
+// Request and response headers, as components of the OpenAPI description.
 
 const text = { type: 'string' }
 const count = { type: 'integer', minimum: 0 }

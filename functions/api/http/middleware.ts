@@ -11,7 +11,9 @@ export const apiVersion = '2026-11-01'
 
 const levelOf = (status: number) => status < 500 ? 'info' : status === 500 ? 'error' : 'warn'
 
-/** Logs one JSON line per request, which never contains a token, a code, a full number or any input. */
+/**
+ * Logs one JSON line per request. It never contains a token, a code, a complete phone number or any input.
+ */
 export const logRequest: MiddlewareHandler<ApiEnv> = (c, next) =>
   inRequest(c.req.header('traceparent'), async (requestId) => {
     const started = performance.now()
@@ -42,7 +44,10 @@ export const logRequest: MiddlewareHandler<ApiEnv> = (c, next) =>
     })
   })
 
-/** Verifies the token, reads address and language. The database decides if the token is still valid. */
+/**
+ * Verifies the token's signature and reads the client address and language. The database later decides
+ * whether the token is still valid.
+ */
 export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const caller = await callerOf(c.req.header('authorization'))
   c.set('caller', caller)

@@ -1,6 +1,6 @@
-// Simplifies the schemas of the OpenAPI description for client generators: unions become one object, nullable
-// objects become components, and enums with clashing names become text. `x-any-of` keeps the exact form, from
-// which the types of our own client are generated.
+// Simplifies the schemas of the OpenAPI description for client generators: unions become a single object,
+// nullable objects become components, and enums whose names would clash become strings. `x-any-of` keeps the
+// exact schema, from which the types of our own client are generated.
 
 export type Schema = {
   $ref?: string
@@ -39,7 +39,9 @@ export function makePlain({ paths, components }: Described) {
     }
     return schemas[name]
   }
-  /** Adds a schema as the component of this name, or reuses an equal component. */
+  /**
+   * Adds the schema as a component with this name. If an equal component exists, returns that one instead.
+   */
   const nameIt = (schema: Schema, name: string): Schema => {
     const text = JSON.stringify(schema)
     const same = [...done].find((known) => JSON.stringify(schemas[known]) === text)
@@ -61,7 +63,7 @@ export function makePlain({ paths, components }: Described) {
 type Resolve = (schema: Schema) => Schema
 type NameIt = (schema: Schema, name: string) => Schema
 
-/** Simplifies a schema, the inner ones first. The names of components that this adds begin with `name`. */
+/** Simplifies a schema and the schemas within it. Names of components added on the way begin with `name`. */
 function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): Schema {
   const inside = (part: Schema, more = '') => plain(part, name + pascal(more), resolve, nameIt)
   const { allOf, anyOf, ...rest } = schema
@@ -86,7 +88,10 @@ function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): 
 
 const isFull = (object: unknown) => Object.keys(Object(object)).length > 0
 
-/** Marks numbers as doubles, and keeps an enum only if a generator can name all of its values. */
+/**
+ * Gives numbers the format "double". Keeps an enum only if generators can derive a distinct name for each
+ * value.
+ */
 function plainValue(schema: Schema): Schema {
   const types = [schema.type].flat()
   if (types.includes('number')) schema.format ??= 'double'
@@ -116,7 +121,9 @@ function whole(parts: Schema[], rest: Schema, resolve: Resolve): Schema {
   }
 }
 
-/** Merges a union of objects into one with all fields. A field is required if every member requires it. */
+/**
+ * Merges a union of objects into one object with all fields. A field is required if all members require it.
+ */
 function union(parts: Schema[], resolve: Resolve): Schema {
   const objects = parts.map(resolve)
   const exact = { 'x-any-of': parts }
@@ -135,7 +142,10 @@ function union(parts: Schema[], resolve: Resolve): Schema {
   }
 }
 
-/** Says that a body has what one of these requires, below `not`, where no generator reads. */
+/**
+ * Requires the fields of exactly one of these objects. The rule is nested under `not`, which generators
+ * ignore.
+ */
 function oneOf(objects: Schema[]) {
   const own = objects.map(({ required = [] }, nth) =>
     required.filter((name) => !objects.some((one, other) => other !== nth && one.properties![name]))
@@ -148,7 +158,10 @@ function oneOf(objects: Schema[]) {
   return { not: { not: { oneOf: forms } } }
 }
 
-/** Merges two alternatives into one with the types and values of both, and the rules that they share. */
+/**
+ * Merges two alternatives into one schema that allows the types and values of both. It keeps only the rules
+ * that are the same in both.
+ */
 function either(one: Schema, other: Schema): Schema {
   const { description, ...left } = one
   const { description: another, ...right }: Schema = other
@@ -168,7 +181,7 @@ function either(one: Schema, other: Schema): Schema {
   return said ? { ...found, description: said } : found
 }
 
-/** Makes a schema nullable. Generators understand a nullable object only if it is a component. */
+/** Makes a schema nullable. Generators understand a nullable object only as a component. */
 function orNull(schema: Schema, name: string, nameIt: NameIt): Schema {
   const { $ref, description } = schema
   if (schema.properties || $ref) {
@@ -185,7 +198,7 @@ export const pascal = (name: string) =>
 const mapValues = <T, U>(record: Record<string, T>, change: (value: T, name: string) => U) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 
-/** Replaces simplified schemas with their exact forms. */
+/** Replaces simplified schemas by the exact ones. */
 export function exactly<T>(part: T): T {
   if (Array.isArray(part)) return part.map(exactly) as T
   if (typeof part !== 'object' || !part) return part

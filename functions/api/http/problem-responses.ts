@@ -1,11 +1,11 @@
-// Describes refusals: a response for each status, with its codes as examples and one schema for all.
+// Describes error responses: one response per status, with its error codes as examples and a common schema.
 import { errorBody, isTemporary } from '../../_shared/errors/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors/errors.ts'
 import type { Detail } from '../../_shared/errors/refusal.ts'
 import { rateHeaders, withHeaders } from './headers.ts'
 import { pascal } from './plain-schemas.ts'
 
-/** Names of the responses that many operations share; others are named after their codes. */
+/** Names for responses that many operations share. Any other response is named after its codes. */
 const shared: Record<string, ErrorCode[]> = {
   BodyNotJson: ['body_not_json'],
   TokenNeeded: ['token_missing', 'token_expired', 'token_invalid'],

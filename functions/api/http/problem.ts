@@ -13,7 +13,7 @@ const text = z.string()
 const texts = z.array(text)
 const whole = z.int()
 
-/** The details that some codes add. Those with a question mark are optional. */
+/** The details that some error codes add. A question mark means that the detail is optional. */
 const detailsOf = {
   account_banned: ['deleteAt?'],
   account_has_obligations: ['available', 'obligations'],
@@ -135,7 +135,9 @@ export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
 
 export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...validationError(error))
 
-/** Answers any thrown error. Unforeseen errors are logged with their stack and answered as 500. */
+/**
+ * Responds to any error that was thrown. Unexpected errors are logged with a stack trace and become a 500.
+ */
 export function onError(thrown: Error, c: ApiContext) {
   const ofPeople = !routePath(c, -1).startsWith('/payments/webhook')
   const { code, detail, cause } = classifyError(thrown, c.get('caller'), ofPeople)

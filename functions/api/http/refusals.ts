@@ -1,11 +1,11 @@
-// Derives the error codes of an operation from its definition: token, body, input and declared codes. The
-// tests check every answer against them.
+// Derives the error codes of an operation from its route definition: from its token, body, input and declared
+// codes. Tests check every response against these.
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, isErrorCode } from '../../_shared/errors/errors.ts'
 import { needs, type RouteDefinition } from './route-definition.ts'
 
 const account = ['account_suspended', 'account_banned'] as const
-/** A public route can answer these too, if its caller sends X-Expect-Identity. */
+/** Even a public route can return these codes, if the caller sends X-Expect-Identity. */
 const expectedIdentity = ['token_invalid', ...account, 'identity_changed'] as const
 const token = ['token_missing', 'token_expired', ...expectedIdentity] as const
 const sentBody = [

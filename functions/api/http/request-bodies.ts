@@ -1,4 +1,4 @@
-// Makes each request body a component of its own, and states the defaults of its fields in words.
+// Turns each request body into a component, and states the defaults of its fields in their descriptions.
 
 import { pascal } from './plain-schemas.ts'
 
@@ -34,7 +34,9 @@ export function nameBodies({ paths, components }: Described) {
   }
 }
 
-/** Moves defaults into descriptions, because generators treat a field with a default as always present. */
+/**
+ * Moves defaults into descriptions, because generators assume that a field with a default is always present.
+ */
 function sayDefaults(schemas: Record<string, Schema>, schema: Schema) {
   const { $ref, items, properties = {}, anyOf = [] } = schema
   if ($ref) return sayDefaults(schemas, schemas[$ref.split('/').at(-1)!])

@@ -2,7 +2,9 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import type { Check, GuestCache } from './checks.ts'
 
-/** What a route may require of callers beyond a token, and the codes for callers who lack it. */
+/**
+ * What routes can require of a caller besides a token, and the error codes for callers who do not have it.
+ */
 export const needs = {
   identity: ['identity_not_usable'],
   company: ['identity_not_usable', 'identity_type_required'],
@@ -16,27 +18,33 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   summary: string
   description: string
   needs?: keyof typeof needs
-  /** Error codes beyond those that follow from the rest of the definition (refusals.ts). */
+  /** Error codes in addition to those derived from the rest of the definition (see refusals.ts). */
   errors?: readonly ErrorCode[]
   checks?: readonly Check[]
-  /** True for a POST that only reads. */
+  /** True for a POST request that only reads. */
   reads?: boolean
-  /** Replaces the usual limit of reads. */
+  /** Replaces the default rate limit of reads. */
   limit?: Check
-  /** True if some or all of its effects need a proof (X-Proof). */
+  /** True if at least some calls require a recent re-authentication (X-Proof header). */
   proof?: boolean
-  /** True if it accepts an Idempotency-Key: `call` then stores the answer. */
+  /** True if the route accepts an Idempotency-Key. `call` then stores the response. */
   idempotent?: boolean
-  /** True if refused writes are not counted: providers resend them, and people may share an address. */
+  /**
+   * True if refused writes are not counted, because providers resend webhooks and many people may share an
+   * address.
+   */
   unlimited?: boolean
-  /** True for routes that are open to everyone during maintenance (a setting), not only to administrators. */
+  /** True if everyone may use the route during maintenance mode, not only administrators. */
   always?: boolean
   /** The error code for unknown keys, if it is not `unknown`. */
   unknownKey?: ErrorCode
-  /** The day (`2027-01-31`) when the route's removal was announced; it goes a year later at the soonest. */
+  /**
+   * The day on which the route's removal was announced (`2027-01-31`). It is removed a year later at the
+   * earliest.
+   */
   deprecatedSince?: string
-  /** How long caches may store an answer to a guest; by default not at all. */
+  /** How long shared caches may store responses to anonymous users. Not at all if absent. */
   guestCache?: GuestCache
-  /** How long a client with a token may cache an answer that is the same for everyone. */
+  /** How long a client with a token may cache a response that is the same for all callers. */
   ownCache?: string
 }

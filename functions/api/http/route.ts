@@ -22,7 +22,7 @@ import { limitReads, limitRefusedWrites } from './worker-rates.ts'
 
 export { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged }
 
-/** Makes the router of an area, which answers 422 to invalid input. */
+/** Creates the router of an area. It responds with 422 to invalid input. */
 export const area = () =>
   new OpenAPIHono<ApiEnv>({
     defaultHook: (result, c) => (result.success ? undefined : invalid(c, result.error)),
@@ -36,8 +36,8 @@ export function route<R extends RouteDefinition>(definition: R) {
   const isGet = method === 'get'
   const isRead = isGet || definition.reads
   const limited = definition.tags[0] !== 'service' && isRead
-  // The contract's order is size, token, form. Uploads read their own body, part by part. A route that
-  // declares no body or no query accepts none.
+  // The contract requires this order: size, token, form. Uploads read their own body, one part at a time. A
+  // route without a declared body or query accepts none.
   const all = inOrder([
     ...(isGet ? [] : [upload ? rejectLargeUpload : readBody(bodyLimitOf(jsonOf(request)))]),
     ...checks,
@@ -57,7 +57,7 @@ export function route<R extends RouteDefinition>(definition: R) {
 
 type Input = NonNullable<RouteConfig['request']>
 
-/** Returns the schema of a route's JSON body, or undefined if it has none. */
+/** Returns the schema of a route's JSON body. Undefined if there is none. */
 function jsonOf({ body }: Input) {
   const content = body?.content['application/json']
   return content && 'schema' in content && content.schema instanceof z.ZodType
@@ -72,18 +72,21 @@ function setParsing({ params, query, headers, body }: Input) {
   for (const schema of [params, query, headers, ...contents]) {
     if (!(schema instanceof z.ZodType)) continue
     const readInput = contents.includes(schema) ? readJson : read
-    // Our schemas are synchronous, and Zod compiles only synchronous parsing.
+    // Our schemas are synchronous, and Zod optimizes only synchronous parsing.
     // deno-lint-ignore require-await
     schema.safeParseAsync = async (given) => readInput(schema, given)
   }
 }
 
-/** For callers with a token. A route spreads one of these four; if it spreads none, a token is optional. */
+/**
+ * For callers with a token. A route spreads one of these four objects; with none of them, the token is
+ * optional.
+ */
 export const mine = { security: [{ bearer: [] }], checks: [requireToken] }
-/** For callers who act as their active identity, whatever its type. */
+/** For callers who act as their active identity, of any type. */
 export const acting = { ...mine, needs: 'identity' } as const
 export const forAdmins = { ...mine, needs: 'admin' } as const
-/** For callers who cannot have a token yet, and for machines. */
+/** For callers who cannot have a token yet, and for other services such as payment providers. */
 export const withoutToken = { security: [] }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
@@ -97,7 +100,7 @@ export const body = <T extends z.ZodType>(schema: T) => ({
 
 export const Time = z.iso.datetime({ offset: true })
 
-/** A plus that a client did not encode arrives as a blank. */
+/** A + that a client forgot to encode arrives as a space. */
 export const TimeInQuery = z.preprocess(
   (given) => typeof given === 'string' ? given.replace(' ', '+') : given,
   Time,
@@ -105,7 +108,7 @@ export const TimeInQuery = z.preprocess(
 
 export const Count = z.int().min(0)
 
-/** How codes of vocabularies look; the database knows which there are. */
+/** The general form of vocabulary codes. Only the database knows which codes exist. */
 export const likeCode = { pattern: '^[A-Za-z0-9_-]{1,60}$' }
 
 export const Latitude = z.number().min(-90).max(90).openapi({ example: 29.335 })
@@ -118,7 +121,10 @@ export const Picture = z.url().nullable().describe('Address of the picture; null
 export const Money = z.number().openapi({ example: 650 })
   .describe('An amount of Kuwaiti dinars, exact to the fils: at most three decimals.')
 
-/** Gives each field its own description, or else the description of the record's field of that name. */
+/**
+ * Gives each field its own description or, without one, the description of the record's field with the same
+ * name.
+ */
 export const describedAs = <Fields extends Record<string, z.ZodType>>(
   record: Record<string, z.ZodType>,
   fields: Fields,
@@ -132,7 +138,7 @@ export const describedAs = <Fields extends Record<string, z.ZodType>>(
 
 export const MoneyOrNull = Money.nullable()
 
-/** Makes a component nullable in one place; nullable() would make it nullable everywhere. */
+/** Makes a component nullable in this place only. nullable() would make it nullable wherever it is used. */
 export const orNull = <T extends z.ZodType>(component: T) => z.union([component, z.null()])
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({
@@ -152,7 +158,7 @@ export const booleanInQuery = (description: string) =>
 
 const malformed = { error: 'cursor_invalid' }
 
-/** The opaque cursor after the last row; the database reads it. */
+/** The opaque cursor after the last row. Only the database interprets it. */
 export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed).describe(
   'nextCursor of the page before; nothing for the first page.',
 )
@@ -162,10 +168,10 @@ export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limi
 export const sortBy = <const Field extends string>(...fields: Field[]) =>
   z.enum(['newest', 'oldest', ...fields, ...fields.map((field) => `-${field}` as const)])
 
-/** Returns the schema of a page, which is named `name` in the OpenAPI description. */
+/** Returns the schema of a page. It is called `name` in the OpenAPI description. */
 export const pageOf = <T extends z.ZodType>(name: string, item: T) => pageFields(item).openapi(name)
 
-/** For pages that have more fields than items and cursor. */
+/** For pages that have other fields besides the items and the cursor. */
 export const pageFields = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

@@ -1,6 +1,6 @@
-// The queue of searches. They take at most half of the database connections, so that sign-ins, payments and
-// messages still get one. A search that would wait for long is refused. Guests have a queue of their own if
-// there are replicas.
+// The queue for searches. Searches use at most half of the database connections, so that sign-ins, payments
+// and messages still get one. A search that would have to wait too long is refused. If there are replicas,
+// anonymous users have a separate queue.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { replicaSlots } from '../../_shared/database/replicas.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
@@ -15,12 +15,12 @@ const queue = (slots: Queue['slots']): Queue => ({ slots, taken: 0, waiting: [] 
 const atPrimary = queue(() => Math.max(1, Math.floor(env.databasePool / 2)))
 const atReplicas = queue(replicaSlots)
 
-/** Running searches of guests, by language, path and query. */
+/** Running searches of anonymous users, by language, path and query. */
 const inFlight = new Map<string, Promise<string>>()
 
 /**
- * Runs a search when a slot is free; throws 503 after about a second without one. Guests who send the same
- * query at once share an answer.
+ * Runs a search as soon as a slot is free. Throws 503 if that takes more than about a second. Concurrent
+ * identical searches of anonymous users share one result.
  */
 export async function inSearchQueue(
   c: ApiContext,
@@ -58,7 +58,7 @@ async function freeSlot({ waiting }: Queue): Promise<void> {
     await withTimeout(maxWait, entered, 'service_unavailable')
   } catch {
     const index = waiting.indexOf(enter)
-    // `enter` was called in the meantime, so this search owns the slot.
+    // `enter` was called just before the timeout, so this search already has the slot.
     if (index < 0) return
     waiting.splice(index, 1)
     throw new Refusal('service_unavailable', { retryAfter: 2 })

@@ -1,8 +1,8 @@
-// Says what holds for several fields of a body together, below `not`: validators read it, and generators of
-// clients, which understand no alternatives, pass over it.
+// Rules about combinations of fields in a body, expressed with `not`. Validators apply them; client
+// generators, which do not support alternatives, ignore them.
 
 type Value = { enum?: unknown[]; not?: Value }
-/** The fields that a body has, with any value or such ones; null for a field that it has not. */
+/** A combination of fields. Each field is present with a matching value, or absent if its entry is null. */
 export type Case = Record<string, Value | null>
 
 function described(fields: Case) {
@@ -13,7 +13,7 @@ function described(fields: Case) {
   return { properties, ...(required.length && { required }) }
 }
 
-/** No body is like one of these. */
+/** Forbids bodies that match any of these combinations. */
 export const never = (...cases: Case[]) => ({
   not: cases.length > 1 ? { anyOf: cases.map(described) } : described(cases[0]),
 })

@@ -1,5 +1,5 @@
-// Approximate limits in each worker's memory. They count reads, so that a read stays one read-only message,
-// and refused writes, which nothing else counts. Exact limits are in the database.
+// Approximate rate limits in the memory of each worker. They count reads, so that a read needs no write to
+// the database, and refused writes, which are counted nowhere else. Exact limits are in the database.
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext, ApiEnv } from '../../_shared/caller/context.ts'
 import { setRateHeaders } from '../../_shared/database/db.ts'
@@ -20,12 +20,12 @@ class RateWindows {
     this.max = max
   }
 
-  /** Returns the caller's window, even when it is used up. */
+  /** Returns the caller's time window, even if its limit has been reached. */
   of(c: ApiContext, key = c.get('caller').sub ?? c.get('address')) {
     const now = Date.now()
     let window = this.windows.get(key)
     if (!window || window.until <= now) {
-      // Forgetting all counts is better than growing without end.
+      // Forgetting all counts is better than running out of memory.
       if (this.windows.size >= capacity) this.windows.clear()
       window = { until: now + minute, count: 0 }
       this.windows.set(key, window)
@@ -55,21 +55,23 @@ const limitTo = (max: number, keyOf?: (c: ApiContext) => string): Check => {
     const window = windows.of(c, keyOf?.(c))
     windows.check(c, window)
     window.count++
-    // A cached answer must not contain one caller's rate.
+    // A cached response must not contain the rate of a single caller.
     if (!c.get('cache')) windows.setHeaders(c, window)
   }
 }
 
-/** Allows READ_RATE reads a minute; 0 means no limit. */
+/** READ_RATE reads per minute; 0 means no limit. */
 export const limitReads = limitTo(env.readRate)
 
-/** Allows READ_RATE / 2 counts of searches a minute, separately from other reads. */
+/** READ_RATE / 2 counts of search results per minute, counted separately from other reads. */
 export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
-/** Allows READ_RATE * 5 suggestions a minute for each address: every typed letter requests some. */
+/** READ_RATE * 5 suggestions per minute and address, because typing each letter requests suggestions. */
 export const limitSuggestions = limitTo(env.readRate * 5, (c) => c.get('address'))
 
-/** After REFUSAL_RATE refused writes in a minute, refuses all writes until its end; 0 means no limit. */
+/**
+ * After REFUSAL_RATE refused writes within a minute, refuses all writes for the rest of it. 0 means no limit.
+ */
 export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (env.refusalRate === 0) return await next()
   const window = refusals.of(c)
@@ -78,7 +80,7 @@ export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => 
   if (c.res.status >= 400 && c.res.status < 500) window.count++
 }
 
-/** Limits guesses of listing numbers: an address may make 60 wrong ones a minute. */
+/** Prevents guessing of listing numbers: each address may request 60 nonexistent listings per minute. */
 export async function limitMisses<T>(c: ApiContext, find: () => Promise<T>): Promise<T> {
   const window = misses.of(c, c.get('address'))
   misses.check(c, window)

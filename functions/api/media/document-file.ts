@@ -5,7 +5,7 @@ import { type Bucket, readFile } from '../../_shared/outside/supabase-storage.ts
 
 type Found = { bucket?: Bucket; file: string; type: string; size: number }
 
-/** Streams the file as a download and never as a page, because a PDF's active content is unchecked. */
+/** Streams the file as a download, never for display, because active content in a PDF is not checked. */
 export async function sendFile(
   c: ApiContext,
   id: string,
@@ -14,7 +14,7 @@ export async function sendFile(
 ) {
   const { bucket = 'documents', file, type, size } = JSON.parse(found) as Found
   const body = await readFile(bucket, file)
-  // The file has just been removed or moved.
+  // The file was just removed or moved.
   if (!body) throw new Refusal(missing)
   const ending = file.split('.').at(-1)
   const headers = {
@@ -24,6 +24,6 @@ export async function sendFile(
     'Content-Disposition': `attachment; filename="${id}.${ending}"`,
     'Content-Security-Policy': 'sandbox',
   }
-  // With a stream of our own, Deno aborts the answer if the file is too short, instead of waiting.
+  // With our own stream, Deno aborts the response if the file turns out too short. Otherwise it would wait.
   return new Response(body.pipeThrough(new TransformStream()), { headers }) as never
 }

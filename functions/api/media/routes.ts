@@ -9,7 +9,7 @@ import { withUploadSlot } from './upload-memory.ts'
 
 const tags = ['media']
 
-/** Describes a form for OpenAPI only: the form is read part by part and never parsed as a whole. */
+/** Only describes the form in OpenAPI. Forms are read part by part and never parsed as a whole. */
 const form = (
   file: string,
   properties: Record<string, unknown>,
@@ -199,7 +199,7 @@ const documents = route({
   },
 })
 
-/** Waiting for a slot counts towards the time that a request may take. */
+/** The time spent waiting for a slot counts towards the time limit of the request. */
 const inSlot = (c: ApiContext, upload: typeof uploadAvatar) => {
   const startedAt = Date.now()
   return withUploadSlot(c.var.caller.sub!, () => upload(c, startedAt))

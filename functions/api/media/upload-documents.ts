@@ -1,4 +1,4 @@
-// The form has the field `identityId` first, then the files.
+// The form contains the field `identityId`, then the files.
 import type { ApiContext } from '../../_shared/caller/context.ts'
 import { call } from '../../_shared/database/db.ts'
 import { invalidField, invalidFields } from '../../_shared/errors/refusal.ts'
@@ -24,7 +24,7 @@ export const maxDocuments = 5
 class DocumentUpload {
   identityId?: string
   readonly files: File[] = []
-  /** Files that are not stored, because they exist already (`known`) or there is no room for them. */
+  /** Files that are not stored because they already exist (`known`) or because there is no room for them. */
   readonly again: { index: number; sha256: string; known: boolean }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
@@ -40,7 +40,9 @@ class DocumentUpload {
     return this.grant?.uploadId ?? ''
   }
 
-  /** Reads the only field, which must precede the files, because these are stored as they arrive. */
+  /**
+   * Reads the only field. It must come before the files, because each file is stored as soon as it arrives.
+   */
   readField(name: string, text: string) {
     if (name !== 'identityId') throw invalidFields({ path: displayName(name), code: 'unknown' })
     if (!isUuid(text) || this.identityId) throw invalidField('identityId', 'invalid')
@@ -68,7 +70,8 @@ class DocumentUpload {
     return withBuffer(async (buffer) => {
       const bytes = await readInto(part, buffer, maxSize)
       if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
-      // A file that begins as a picture is read as one, whatever else it contains, to remove its metadata.
+      // If a file begins like a picture, treat it as one, whatever it contains, so that its metadata is
+      // removed.
       const pdf = beginsAsPicture(bytes) ? undefined : pdfIn(bytes)
       const file = pdf
         ? { type: 'application/pdf', ending: 'pdf', pieces: [bytes] }

@@ -8,12 +8,12 @@ import { uploadLimit } from '../http/checks.ts'
 import type { UploadBuffer } from './upload-memory.ts'
 
 const fieldLimit = 100
-/** The pace required of a client while we wait for it: 2 KB/s. */
+/** The minimum speed of a client while we wait for its data: 2 KB/s. */
 const minPace = { bytes: 20 * 1024, ms: 10_000 }
-/** A worker of a hosted project has to answer within 150 s. */
+/** In milliseconds. On hosted projects, a worker must respond within 150 s. */
 const maxTime = 120_000
 
-/** A file, or a field with its text. */
+/** A file, or a field and its text. */
 export type FormPart = Part & { text?: string }
 
 type Upload = {
@@ -21,7 +21,10 @@ type Upload = {
   close: () => void
 }
 
-/** Opens the form of a request that arrived at `startedAt`, with files in `fileField`. The caller closes it. */
+/**
+ * Opens the form of a request that arrived at `startedAt` and has its files in `fileField`. The caller must
+ * close it.
+ */
 export function openForm(
   c: ApiContext,
   startedAt: number,
@@ -58,7 +61,7 @@ async function* timed(reader: ReadableStreamDefaultReader<Uint8Array>, end: numb
   }
 }
 
-/** Leaves out fields without a text, because generated clients send absent fields empty. */
+/** Skips empty fields, because generated clients send absent fields as empty strings. */
 async function* present(
   parts: AsyncGenerator<Part, void>,
   fileField: string,
@@ -74,7 +77,7 @@ async function* present(
   }
 }
 
-/** Some generated clients send a text as JSON, and an absent text as null. */
+/** Some generated clients encode texts as JSON and send null for an absent text. */
 function plainText(text: string): string {
   if (text !== 'null' && !text.startsWith('"')) return text
   try {
@@ -99,7 +102,10 @@ async function textOf({ content }: Part): Promise<string> {
   return text
 }
 
-/** Reads a file. Returns undefined if it is longer than `limit`; its rest is skipped before the next part. */
+/**
+ * Reads a file into the buffer. Returns undefined if it is larger than `limit`; the rest of it is then
+ * skipped.
+ */
 export async function readInto(
   { content }: Part,
   buffer: UploadBuffer,
@@ -108,7 +114,8 @@ export async function readInto(
   let size = 0
   try {
     for (;;) {
-      // Leaving a for…of would end the generator, and the next part would begin inside this one.
+      // Breaking out of a for…of loop would end the generator, and the rest of this part would be read as the
+      // next part.
       const { done, value } = await content.next()
       if (done) return buffer.bytes.subarray(0, size)
       if (size + value.length > limit) return undefined
@@ -124,7 +131,7 @@ export async function readInto(
 const asRefusal = (error: unknown) =>
   error instanceof MultipartError ? invalidFields({ path: '', code: 'invalid' }) : error
 
-// Invisible characters, and characters that change the direction of a line.
+// Invisible characters and characters that change the text direction.
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 export const displayName = (filename: string) => beginning(filename.replace(invisible, ''), 120)

@@ -21,7 +21,7 @@ import {
   type UploadGrant,
 } from './upload-picture.ts'
 
-// Storage enforces its own limits only against declared lengths.
+// Checked here, because Storage enforces its own limits only against the declared length.
 export const maxSize = 10 * mebibyte
 export const maxFiles = 20
 
@@ -48,7 +48,7 @@ export type File =
 class ListingUpload {
   readonly fields: Fields = {}
   readonly files: File[] = []
-  /** Files that are already stored, because an answer was lost and the client sends them again. */
+  /** Files that are already stored. A client sends them again if it did not receive the response. */
   readonly again: { index: number; sha256: string }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
@@ -74,7 +74,9 @@ class ListingUpload {
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
   }
 
-  /** Returns the fields that came before the first file. Later fields are used once all files are stored. */
+  /**
+   * Returns the fields received before the first file. Later fields are used when all files have been stored.
+   */
   private target() {
     const { propertyId, uploadSessionId } = this.fields
     return { propertyId, uploadSessionId }
@@ -128,7 +130,10 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
   }
 }
 
-/** Returns a 422 with each file's fault, or a 402 or 409 if all were good but there is no room. */
+/**
+ * Returns a 422 with the error of each file. If the files were valid but there is no room, returns a 402 or
+ * 409.
+ */
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
   if (rejected.every(({ code }) => code === 'quota_exceeded' || code === 'uploads_full')) {
@@ -136,7 +141,7 @@ function allRejected(files: File[]) {
   }
   const fields: Field[] = rejected.map(({ code, detail: { format } }, index) => ({
     path: `files.${index}`,
-    // The text of file_too_large contains a number, which is not filled in for a field.
+    // The text of file_too_large contains a number, which field errors cannot fill in.
     ...(code === 'file_not_image'
       ? { code, format: format as string | undefined }
       : { code: 'too_big' }),

@@ -1,21 +1,22 @@
-// Limits uploads in this worker: two at once per account, and a bounded amount of memory, which is allocated
-// as bytes arrive. An upload that finds no free memory waits with its body unread, so a slow client delays
-// only itself.
+// Limits uploads in this worker to two at a time per account and to a fixed amount of memory, which is
+// allocated as bytes arrive. If no memory is free, an upload stops reading its body and waits, so that a slow
+// client delays only itself.
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import type { Bytes } from '../../_shared/input/bytes.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte
-// Reserved for the oldest buffer, which can therefore always grow to its full size. This avoids deadlocks.
+// Reserved for the oldest buffer, which can therefore always grow to the maximum size. This prevents
+// deadlocks.
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
 const maxWait = 20_000
 
 let allocated = 0
-// Memory that the next upload reuses, because the engine frees large memory late.
+// Kept for the next upload, because the JavaScript engine frees large buffers late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// The buffers in use, oldest first. An upload has one at a time, and a new one for each file.
+// The buffers in use, oldest first. Each upload uses one buffer at a time, and a new one for each file.
 const buffers = new Set<UploadBuffer>()
 
 export class UploadBuffer {
@@ -52,7 +53,7 @@ async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
     const limit = buffers.values().next().value === owner ? total : total - reserve
     const found = idle.findIndex((bytes) => bytes.length === size)
     if (found >= 0 && allocated <= limit) return idle.splice(found, 1)[0]
-    // Idle memory of other sizes is freed to make room.
+    // Free idle memory of other sizes to make room.
     while (allocated + size > limit && idle.length) allocated -= idle.shift()!.length
     if (allocated + size <= limit) {
       allocated += size
@@ -72,7 +73,7 @@ async function wakeUp(list: Set<() => void>, ms: number): Promise<void> {
 }
 
 const slotsPerAccount = 2
-// A client may send all pictures of a listing at once; each then waits for those before it.
+// A client may send all pictures of a listing at once. Each of them then waits for the earlier ones.
 const maxQueued = 40
 const maxQueueTime = 60_000
 
@@ -89,7 +90,7 @@ export async function withUploadSlot<T>(account: string, work: () => Promise<T>)
     return await work()
   } finally {
     const [next] = queue.waiting
-    // The next upload takes over the slot.
+    // The next upload takes over this slot.
     if (next) next()
     else if (--queue.running === 0) queues.delete(account)
   }

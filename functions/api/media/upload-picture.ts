@@ -15,15 +15,15 @@ import type { UploadBuffer } from './upload-memory.ts'
 
 export const mebibyte = 1024 * 1024
 
-/** The permission to store files in a folder, from `begin_upload` or `begin_document_upload`. */
+/** The permission to store files in a folder, returned by `begin_upload` or `begin_document_upload`. */
 export type UploadGrant = {
   uploadId: string
   folder: string
-  /** The error of a picture for which there is no room; documents have none. */
+  /** The error for pictures if there is no room. Not set for documents. */
   error?: ErrorCode
   limit: number
   used: number
-  /** Files that exist already, so that they are not stored again. */
+  /** Files that already exist and need not be stored again. */
   known: { sha256: string; position?: number | null }[]
 }
 
@@ -50,7 +50,7 @@ export async function readPart(
   const bytes = await readInto(part, buffer, limit)
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
   if (!beginsAsPicture(bytes)) return notAnImage(bytes)
-  // The bytes are hashed as sent, because reading the picture rewrites them in place.
+  // Hash the bytes as they were sent, because reading the picture rewrites them in place.
   const hash = await hashOf(bytes)
   const picture = pictureIn(bytes, part, effort)
   return 'code' in picture ? picture : { picture, hash }
@@ -76,7 +76,10 @@ export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | R
   }
 }
 
-/** Recognises a picture that is sent again. Hashes MiB by MiB, because Web Crypto copies its input. */
+/**
+ * The hash by which we recognise a picture that is sent again. Hashes each MiB separately, because Web Crypto
+ * copies its input.
+ */
 async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
@@ -87,7 +90,7 @@ async function hashOf(bytes: Bytes): Promise<string> {
 
 type StoredFile = { type: string; ending: string; pieces: Bytes[] }
 
-/** The files that an upload has stored so far, so that they can be removed again. */
+/** The files stored so far by an upload, so that they can be removed if it fails. */
 export class StoredFiles {
   readonly names: string[] = []
   private readonly bucket: Bucket
@@ -102,12 +105,12 @@ export class StoredFiles {
     const { uploadId, folder } = this.grant
     const file = uploadId.slice(0, 34) + index.toString(16).padStart(2, '0')
     const name = `${folder}/${file}.${content.ending}`
-    // The name is recorded before the request, because a failed request may still have stored the file.
+    // Record the name first, because even a failed request may have stored the file.
     this.names.push(name)
     await storeFile(this.bucket, name, content, metadata)
   }
 
-  /** Removes the files if it is certain that no row refers to them. Otherwise a job decides later. */
+  /** Removes the files if it is certain that no row refers to them. Otherwise a job will decide later. */
   async removeAfter(error: unknown) {
     const certain = error instanceof Refusal && error.code !== 'timeout' ||
       /^PT4/.test((error as { code?: string }).code ?? '')
@@ -115,7 +118,7 @@ export class StoredFiles {
   }
 }
 
-/** Metadata of a picture: width and height as displayed, and its hash. */
+/** The metadata of a picture: its width and height as displayed, and its hash. */
 export const pictureMetadata = (picture: Picture, sha256: string) => ({
   ...displaySize(picture),
   sha256,

@@ -63,7 +63,7 @@ export const OrganisationProfile = z
   })
   .openapi('OrganisationProfile', { description: 'A company or office, as it sees itself.' })
 
-/** An identity as others see it. */
+/** An identity as shown to others. */
 export const Party = z
   .object({
     identityId: z.uuid(),

@@ -8,7 +8,7 @@ import { OneProperty, Property } from './schemas.ts'
 export const tags = ['properties']
 export const property = json(Property, 'The listing.')
 
-/** State changes that take only the listing's id. */
+/** Actions that change a listing's state and need only its id. */
 const actions: Action[] = [
   {
     path: 'publish',
@@ -184,7 +184,7 @@ const removeAuction = route({
 export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    // A chat is counted when its conversation is opened.
+    // Chats are not counted here, but when their conversation is opened.
     const options = args.kind === 'chat'
       ? {}
       : { rate: 'contact', precheck: 'precheck_contact' } as const

@@ -1,5 +1,6 @@
-// The fields that an owner writes, in the order of the record: how records show a field, how it is sent, and
-// whether cards have it. Its rules in the database are in sql/06_properties/2_rules_fields.sql.
+// The fields that owners write, in the order of the record: how each is shown in records and sent in
+// requests, and whether cards include it. The database has its own rules for them in
+// sql/06_properties/2_rules_fields.sql.
 import { z } from '@hono/zod-openapi'
 import { typedPlainly, upTo } from '../../_shared/input/texts.ts'
 import {
@@ -274,7 +275,7 @@ export const cardOf = <All extends Fields>(fields: All) =>
 
 const written = { ...offer, ...details, ...ways, ...wanted }
 
-/** The fields as they are sent, described as in the record unless they have a description of their own. */
+/** The fields as sent in requests. A field without its own description takes that of the record. */
 export const inputs = describedAs(
   recordOf(written),
   Object.fromEntries(

@@ -11,7 +11,7 @@ const figures = {
   contacts: Count.describe('How often a way to contact the owner was asked for, as in leads.'),
 }
 
-/** Sums of what happened to one listing or several. */
+/** Totals of the activity on one or more listings. */
 export const Figures = z.object(figures).openapi('Figures', {
   description: 'What happened to listings in some days.',
 })

@@ -12,7 +12,7 @@ export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
 
-/** The number of a listing as people type it; it becomes a plain number. */
+/** A listing number as people type it, such as KW-104233. It is converted to a plain number. */
 export const RefNo = typedPlainly(18).regex(/^kw[ -]?[0-9]{1,15}$/i)
   .transform((refNo) => Number(refNo.replace(/^kw[ -]?/i, '')))
 
@@ -40,7 +40,7 @@ export const statuses = [
   'archived',
   'suspended',
 ] as const
-/** Includes `deleted`, which occurs only where a listing is counted or referred to, as in a lead. */
+/** Includes `deleted`, which occurs only where a listing is counted or referred to, for example by a lead. */
 export const everyStatus = [...statuses, 'deleted'] as const
 
 export const Media = z.object({
@@ -155,7 +155,7 @@ export const PropertyPage = pageOf('PropertyPage', Property)
 
 const shape = Property.shape
 
-/** A closed listing as strangers who know its number see it. */
+/** A closed listing as shown to strangers who know its number. */
 export const ClosedProperty = z
   .object({
     id: shape.id,
@@ -176,7 +176,7 @@ const FirstPicture = Media.pick({ url: true, width: true, height: true }).openap
   description: 'The picture that lists show.',
 })
 
-/** A listing as lists show it. Fields shared with `Property` have the same names and meanings. */
+/** A listing as shown in lists. Fields that `Property` also has have the same names and meanings there. */
 export const Card = z
   .object({
     id: shape.id,
@@ -211,7 +211,7 @@ export const Fields = z.enum(['card', 'full']).optional().describe(
   'card, which is the default, or full: whole records in place of cards.',
 )
 
-/** A saved listing that cannot be shown now. */
+/** A saved listing that currently cannot be shown. */
 export const Unavailable = z
   .object({
     id: z.uuid(),

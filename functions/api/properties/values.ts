@@ -1,5 +1,5 @@
-// The values that an owner sends for a field. The rules and the look-up of codes are in the database
-// (sql/06_properties/2_rules_fields.sql). The schemas here describe the API and refuse values early.
+// Schemas for the values that an owner sends. They describe the API and reject wrong values early. The
+// database has the full rules and looks up the codes (sql/06_properties/2_rules_fields.sql).
 import { z } from '@hono/zod-openapi'
 import { normalForm, normalized, upTo } from '../../_shared/input/texts.ts'
 import { Money } from '../http/route.ts'
@@ -8,16 +8,19 @@ export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`
 
 export const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
 
-// Joiners and direction marks, which many scripts need, do not count towards the least number of characters.
+// Joiners and direction marks, which many scripts need. They do not count towards the minimum length.
 const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
 const control = /(?![\t\n\r])\p{Cc}/u
 const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 
-// For Postgres a byte order mark is not white space, so it is not white space here either.
+// Postgres does not treat a byte order mark as white space, so neither do we.
 const tidyLine = (text: string) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')
 const tidyText = (text: string) => text.replace(/\r\n/g, '\n').trim()
 
-/** A tidied text in a normal form. Its length is checked in this form and in NFKC, its characters in NFKC. */
+/**
+ * Normalizes and tidies a text. Its length is checked both in the given form and in NFKC, its characters only
+ * in NFKC.
+ */
 function tidied(
   form: 'NFC' | 'NFKC',
   tidy: (text: string) => string,
@@ -41,16 +44,16 @@ function tidied(
     .openapi({ minLength: min })
 }
 
-/** What an owner writes, stored as it is typed. */
+/** Text on a single line, stored as the owner typed it. */
 export const line = (min: number, max: number) =>
   tidied('NFC', tidyLine, [min, max], [control, directional])
 
-/** A name, such as that of a street. */
+/** A name, for example a street name. */
 export const name = (max: number) => tidied('NFKC', tidyLine, [1, max], [control, directional])
 
 export const text = (max: number) => tidied('NFC', tidyText, [1, max], [control])
 
-/** A number with at most three decimals. One with more is refused, not rounded. */
+/** A number with at most three decimals. Numbers with more are refused, not rounded. */
 export const decimal = (min: number, max: number, number = z.number()) =>
   number.min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
     .openapi({ minimum: min, maximum: max })

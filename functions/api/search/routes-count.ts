@@ -9,7 +9,7 @@ import { jsonFilters, listInQuery, queryFilters, unknownFilter } from './schemas
 import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { filtersOfOne, Strategy, withStrategies } from './strategies.ts'
 
-/** Time limits in the database, in milliseconds. A count or facet that takes longer is null. */
+/** Statement timeouts in milliseconds. If a count or facet takes longer, its value is null. */
 const timeOfCount = 30
 const timeWithFacets = 60
 

@@ -1,4 +1,4 @@
-// The feed: listings newest first, in numbered pages.
+// The feed: listings in numbered pages, newest first.
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/database/db.ts'
 import { inQuery } from '../../_shared/input/numbers.ts'
@@ -13,7 +13,7 @@ const kinds = {
     'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
   ),
 }
-// extend() is not used, because it would make an item `allOf` a card, and give `kind` two meanings.
+// extend() would turn the item into an `allOf` with the card, in which `kind` has two meanings.
 const CardItem = z.object({ ...Card.shape, ...kinds }).openapi('FeedCard', {
   description: 'A listing in a slot of the feed.',
 })
@@ -42,7 +42,7 @@ const FeedPage = z
   })
   .openapi('FeedPage', { description: 'A page of the home feed.' })
 
-/** Lets caches store the feed for 30 s, but not beyond the next snapshot (one every five minutes). */
+/** Lets caches store the feed for 30 s, but not beyond the next snapshot. There is one every five minutes. */
 function untilNextSnapshot() {
   const left = Math.floor(300 - Date.now() / 1000 % 300)
   const fresh = Math.min(30, left)

@@ -105,7 +105,7 @@ export const jsonFilters = {
   requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
 }
 
-// A repeated key gives an array, which becomes null and is refused.
+// A repeated parameter arrives as an array. It becomes null, which the schema refuses.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
@@ -131,7 +131,7 @@ const codesInQuery = (about: string) =>
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 
-/** The filters of query strings, without those that belong to a single strategy. */
+/** The filters in query strings, except those that only one strategy has. */
 export const queryFilters = {
   ...common,
   kinds: codesInQuery(about.kinds),
@@ -174,7 +174,7 @@ export const queryFilters = {
     }),
 }
 
-/** Gives unknown filters an error code of their own. */
+/** Gives unknown filters their own error code. */
 export const unknownFilter = {
   error: ({ code }: { code?: string }) =>
     code === 'unrecognized_keys' ? 'filter_unknown' : undefined,

@@ -20,13 +20,13 @@ const orders: Case[] = [
   { sort: { enum: ['distance'] }, near: null },
 ]
 
-/** What a single strategy has, and no other. */
+/** Rules that forbid filters and sort orders in strategies that do not support them. */
 export const filtersOfOne = never(...filters)
 export const filtersAndOrdersOfOne = never(...filters, ...orders)
 
 type Result = { success: true } | { success: false; error: z.ZodError }
 
-/** Refuses an unknown strategy with the list of existing ones. */
+/** Refuses an unknown strategy and lists the existing ones. */
 export function withStrategies(result: Result, c: ApiContext): undefined {
   if (result.success) return
   const [code, detail] = validationError(result.error)

@@ -1,6 +1,6 @@
-// Regularly checks in the database whether the sockets still have their rights and have received everything,
-// because Realtime does not guarantee delivery and may fall silent. A lost right takes effect within 5 s, and
-// a missed change is sent within 30 s. Tokens are checked again as often as their keys are fetched.
+// Checks regularly in the database whether each socket still has its rights and has received everything,
+// because Realtime does not guarantee delivery and can go silent. A lost right takes effect within 5 s, and a
+// missed change is sent within 30 s. Tokens are verified again whenever their keys are fetched again.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
 import { log } from '../../_shared/errors/log.ts'
@@ -11,11 +11,11 @@ import { lateUpdates } from './figures.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { times } from './times.ts'
 
-// A transaction may commit up to this many seconds after its timestamp.
+// In seconds. A transaction may commit this long after the timestamps that it writes.
 const lateBy = 60
 const perCall = 50
 
-/** Sockets and conversations whose state in the database differs from the gateway's. */
+/** Sockets and conversations whose state in the database differs from what the gateway knows. */
 type Differing = { sessionId: string; conversationId: string | null; lastSeq: number | null }[]
 
 type MissedUpdates = (ConversationUpdated & { accountId: string })[]
@@ -40,7 +40,7 @@ export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
   return { stop: () => timers.forEach(clearInterval) }
 }
 
-/** Repeats a check, but does not start it while the last one still waits for the database. */
+/** Runs a check at an interval, but skips a run while the previous one is still waiting for the database. */
 function repeat(every: number, check: () => Promise<void>) {
   let checking = false
   return setInterval(() => {
@@ -68,7 +68,7 @@ export async function checkAccess(sessions: OpenSession[]): Promise<void> {
       if (session.credentials.sessionId !== sessionId) continue
       if (conversationId === null) void session.account?.checkTopic()
       else if (lastSeq === null) void session.conversations.get(conversationId)?.check()
-      // Usually the message is already on its way, so the feed waits a moment before it reads.
+      // The message is usually about to arrive, so the feed waits briefly before it reads the history.
       else session.conversations.get(conversationId)?.reaches(lastSeq)
     }
   }
@@ -88,7 +88,7 @@ export async function sendMissedUpdates(
   }
 }
 
-/** A failed call returns no rows and is repeated at the next check. */
+/** If the call fails, returns no rows. The next check tries again. */
 async function rowsOf<Rows extends unknown[]>(
   name: 'changed_sockets' | 'missed_updates',
   args: Record<string, unknown>,

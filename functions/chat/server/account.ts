@@ -1,5 +1,5 @@
-// Serves all sockets of one account in this process from one channel: messages, changes of conversations,
-// notifications and the loss of rights.
+// Serves all sockets of an account in this process from a single Realtime channel: messages, conversation
+// changes, notifications and the loss of rights.
 import type { Refusal } from '../../_shared/errors/refusal.ts'
 import { ConversationStates, stateOf } from '../conversation-states.ts'
 import type {
@@ -31,7 +31,7 @@ type NewMessage = {
   conversation: { id: string } & Omit<ConversationUpdated, 'conversationId' | 'identityId'>
 }
 
-/** True if an update reports only the account's own message. Such an update is not sent. */
+/** True if an update only reports a message sent by the account itself. Such updates are not forwarded. */
 const isOwnMessage = (
   { lastMessage, unread, changedAt }: ConversationUpdated,
   known: ConversationUpdated | undefined,
@@ -40,11 +40,11 @@ const isOwnMessage = (
   (!known || known.unread === unread && !known.archived)
 
 export class Account extends TopicSubscription implements FollowedAccount {
-  /** The sockets, in order of arrival. */
+  /** In the order in which they connected. */
   readonly sessions = new Set<OpenSession>()
   readonly states = new ConversationStates()
   private readonly live = new Map<string, LiveChannel>()
-  /** Changes since this time are sent; clients have already read earlier ones. */
+  /** Only changes after this time are sent, because clients have already read the earlier ones. */
   private readonly openedAt: string
   private shownToken = ''
 
@@ -53,7 +53,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     this.openedAt = openedAt
   }
 
-  /** Adds an admitted socket; `topic` is the account's channel at the time of its admission. */
+  /** Adds an admitted socket. `topic` is the account's channel at the time it was admitted. */
   add(session: OpenSession, topic: string): void {
     this.sessions.add(session)
     if (this.sessions.size === 1) return this.start()
@@ -61,14 +61,14 @@ export class Account extends TopicSubscription implements FollowedAccount {
     if (topic !== this.topic) void this.checkTopic()
   }
 
-  /** Removes a socket. Returns true if it was the last; the account is then no longer followed. */
+  /** Removes a socket. If it was the last, stops following the account and returns true. */
   remove(session: OpenSession): boolean {
     if (!this.sessions.delete(session) || this.sessions.size > 0) return false
     this.stop()
     return true
   }
 
-  /** Passes the token that lasts longest to the channels. */
+  /** Gives the channels the token that expires last. */
   tokenRenewed(): void {
     if (this.token() === this.shownToken) return
     this.renewToken(this.shownToken = this.token())
@@ -103,7 +103,10 @@ export class Account extends TopicSubscription implements FollowedAccount {
     return longest?.caller?.token ?? ''
   }
 
-  /** Queries the topic for each session, because an ended session must not get the new channel's events. */
+  /**
+   * Queries the topic separately for each session, because a session that has ended must not receive events
+   * of the new channel.
+   */
   protected async currentTopic() {
     const sessions = new Map(
       [...this.sessions].map(({ credentials }) => [credentials.sessionId, credentials]),

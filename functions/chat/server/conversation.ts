@@ -16,17 +16,17 @@ type Joinable = LiveConversation & { lastSeq: number }
 
 type JoinOptions = {
   after: number
-  /** Whether the other side sees this socket's presence. */
+  /** Whether the other side sees that this socket is present. */
   sharePresence: boolean
 }
 
-/** Returns the conversation as its participant sees it now; throws 404 for everyone else. */
+/** Returns the current state of the conversation. Throws 404 unless the caller takes part in it. */
 export const findConversation = ({ credentials }: ConversationOwner, conversationId: string) =>
   callFor<Joinable, 'join_conversation'>(credentials.caller!, 'join_conversation', {
     conversationId,
   })
 
-// A client that is this far behind needs only the newest states.
+// A client that is further behind needs only the latest states.
 const mostHeld = 100
 
 export class Conversation implements JoinedConversation, LiveListener {
@@ -37,7 +37,7 @@ export class Conversation implements JoinedConversation, LiveListener {
   private retry: ReturnType<typeof setTimeout> | undefined
   private checking = false
   private stopped = false
-  /** States that wait until their message has been sent. */
+  /** States held back until the messages that they refer to have been sent. */
   private held: ConversationUpdated[] = []
 
   constructor(
@@ -99,11 +99,11 @@ export class Conversation implements JoinedConversation, LiveListener {
   }
 
   reaches(seq: number): void {
-    // After a failed read of the history, the timer reads it again.
+    // After a failed read of the history, `retry` will read it again.
     if (!this.retry) this.feed.reaches(seq)
   }
 
-  /** Sends a state after the message that it is about. */
+  /** Sends a state, but only after the message that it refers to. */
   updated(update: ConversationUpdated): void {
     this.held.push(update)
     if (this.held.length > mostHeld) this.held.shift()
@@ -120,7 +120,7 @@ export class Conversation implements JoinedConversation, LiveListener {
       this.live.follow(liveTopic, this.token)
       this.reaches(lastSeq)
     } catch (error) {
-      // access-check.ts soon repeats a check that failed temporarily.
+      // After a temporary failure, access-check.ts will check again soon.
       const refusal = error as Refusal
       if (!this.stopped && !isTemporary(refusal.code)) this.owner.removeFrom(this.id, refusal)
     } finally {

@@ -5,10 +5,10 @@ import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 
 export class Credentials {
-  /** Set once a valid token was given. */
+  /** Set once a valid token has been received. */
   caller: Caller | undefined
   sessionId = ''
-  /** When the token expires, in milliseconds. */
+  /** The expiry of the token, in milliseconds since the epoch. */
   expires = 0
   private renewing = false
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -34,7 +34,7 @@ export class Credentials {
     )
   }
 
-  /** Replaces the token with another of the same account and session. */
+  /** Replaces the token with a newer one. It must belong to the same account and session. */
   async renew(token: string): Promise<void> {
     this.renewing = true
     try {
@@ -43,7 +43,7 @@ export class Credentials {
       this.accept(caller, token)
     } finally {
       this.renewing = false
-      // The old token may have expired during a failed renewal.
+      // The old token may have expired while the renewal failed.
       if (this.expires <= Date.now()) this.onExpired()
     }
   }

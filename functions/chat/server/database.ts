@@ -8,7 +8,7 @@ import type { Message } from '../protocol.ts'
 
 type SentMessage = { created: boolean; message: Message }
 
-/** A refusal whose cause is in the log, under the `requestId` that the client gets. */
+/** A refusal whose cause has been logged under the `requestId` that the client receives. */
 export class LoggedRefusal extends Refusal {
   readonly requestId: string
 
@@ -18,7 +18,7 @@ export class LoggedRefusal extends Refusal {
   }
 }
 
-/** Calls an `api` function for the owner of a socket. Throws only a Refusal. */
+/** Calls an `api` function as the account of a socket. Throws only Refusals. */
 export const callFor = <T, Name extends Callable>(
   caller: Caller,
   name: Name,
@@ -33,7 +33,7 @@ async function asOwner<T>(
   name: string,
   ask: (context: CallContext) => Promise<string>,
 ): Promise<T> {
-  // `required` makes the database refuse an invalid caller instead of treating it as a guest.
+  // With `required`, the database refuses an invalid caller instead of treating it as an anonymous user.
   const values: Record<string, unknown> = { caller, required: true, headers: {} }
   try {
     return JSON.parse(await ask({ get: (key: string) => values[key] } as CallContext))

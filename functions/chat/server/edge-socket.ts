@@ -2,10 +2,11 @@ import { logFailure } from '../../_shared/errors/log.ts'
 import { closeCodes, limits } from '../protocol.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// How many frames may wait for earlier ones. The limit is needed, because these sockets cannot be paused.
+// How many frames may wait for earlier ones. A limit is needed because these sockets cannot be paused.
 const mostWaiting = 256
 
-// If the client of an accepted upgrade has gone, its socket neither opens nor closes.
+// In milliseconds. If the client disappears after its upgrade was accepted, the socket emits neither `open`
+// nor `close`.
 const openingTime = 10_000
 
 export function serveEdgeSocket(
@@ -32,7 +33,8 @@ export function serveEdgeSocket(
     }
     socket.onmessage = ({ data }) => {
       if (typeof data !== 'string') return client.close(closeCodes.binary, 'text frames only')
-      // A UTF-16 unit of a JavaScript string takes at most three bytes in UTF-8.
+      // A UTF-16 code unit takes at most three bytes in UTF-8, so most frames need not be encoded to check
+      // their size.
       if (
         data.length > limits.frameBytes / 3 &&
         new TextEncoder().encode(data).length > limits.frameBytes
@@ -43,7 +45,7 @@ export function serveEdgeSocket(
         return client.close(closeCodes.refused, 'too many frames at once')
       }
       handled = handled.then(() => handler?.message(data))
-        // A failing frame must not stop the frames after it.
+        // An error in one frame must not prevent the handling of later frames.
         .catch((error) => logFailure('a frame', error))
         .finally(() => waiting--)
     }

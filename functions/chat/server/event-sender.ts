@@ -7,7 +7,7 @@ import type { ClientSocket } from './socket.ts'
 
 type Options = {
   english: boolean
-  /** Called instead of sending when too many bytes are waiting. */
+  /** Called instead of sending if too much data is queued. */
   onOverflow: () => void
 }
 
@@ -39,7 +39,7 @@ export class EventSender {
     this.send('error', { ...error, ...(ref !== undefined && { ref }) }, ref)
   }
 
-  /** Waits until the client has taken most of the queued data. */
+  /** Waits until the client has received most of the queued data. */
   async drained(): Promise<void> {
     while (!this.stopped && this.socket.bufferedBytes() > limits.bufferedBytes / 4) {
       await new Promise((resolve) => setTimeout(resolve, 20))

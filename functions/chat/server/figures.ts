@@ -1,4 +1,4 @@
-// The figures that a gateway running as its own process counts for GET /metrics.
+// Metrics of a gateway that runs as a separate process, for GET /metrics.
 import { Counter, type Family, Histogram, single } from '../../_shared/figures/families.ts'
 
 export const handshakes = new Counter('chat_handshakes', 'Upgrades by the status of the answer.')

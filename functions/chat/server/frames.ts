@@ -18,7 +18,7 @@ const Envelope = z.strictObject({
   ref: FrameRef.optional(),
 })
 
-/** An invalid frame; `ref` identifies it if it could be read. */
+/** An invalid frame. It has a `ref` if the frame's `ref` could be read. */
 export class BadFrame extends Refusal {
   readonly ref?: Ref
 
@@ -33,7 +33,7 @@ function usableRef(value: { ref?: unknown } | null): Ref | undefined {
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
-/** Throws a SyntaxError if the text is not JSON, and a BadFrame if the frame is invalid. */
+/** Throws a SyntaxError if the text is not JSON, or a BadFrame if the frame is invalid. */
 export function readFrame(text: string): Frame {
   const value = JSON.parse(text)
   try {

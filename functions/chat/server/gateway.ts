@@ -1,5 +1,5 @@
-// The chat gateway (docs/contract/chat.md), for clients that do not speak Realtime. It forwards what Realtime
-// sends and stores nothing of its own.
+// The chat gateway (docs/contract/chat.md), for clients that cannot use Realtime directly. It forwards events
+// from Realtime and stores nothing itself.
 import { isAllowedOrigin } from '../../_shared/caller/origins.ts'
 import { prefersEnglish } from '../../_shared/errors/error-body.ts'
 import { forThisRequest, inRequest } from '../../_shared/errors/log.ts'
@@ -12,11 +12,11 @@ import { Session } from './session.ts'
 import type { ClientSocket, SocketHandler, UpgradeDecision, UpgradeRequest } from './socket.ts'
 
 type Options = {
-  /** When a socket that opened at this time must be closed with 1012; Infinity means never. */
+  /** Returns when to close a socket with code 1012, given the time it was opened. Infinity means never. */
   endOf: (openedAt: number) => number
 }
 
-// More sockets in one process would only slow down the others.
+// With more sockets in one process, all of them would become slow.
 const mostSockets = 10_000
 const answerTime = 2000
 
@@ -24,7 +24,9 @@ export type Gateway = {
   sockets: () => number
   decide: (request: UpgradeRequest) => UpgradeDecision
   close: (code: number, reason: string) => void
-  /** Accepts no more sockets, waits at most `answerTime` until accepted frames are answered, and closes. */
+  /**
+   * Refuses new sockets, waits up to `answerTime` for responses to accepted frames, and closes all sockets.
+   */
   stop: (code: number) => Promise<void>
 }
 
@@ -86,22 +88,27 @@ export function openGateway({ endOf }: Options): Gateway {
   }
 }
 
-/** Splits at a comma only, because a pattern with blanks would take quadratic time. */
+/**
+ * Splits at commas and then trims. A regular expression that also matches spaces would take quadratic time.
+ */
 export const namesIn = (header: string) => header.split(',').map((name) => name.trim())
 
 const bearerOf = (offered: string[]) => offered.find((name) => name.startsWith(tokenPrefix))
 
-/** A browser requires one of its offers in the answer. The token is sent only if `chat` was not offered. */
+/**
+ * Browsers require one of the offered protocols in the response. The one with the token is returned only if
+ * `chat` was not offered.
+ */
 export const agreedSubprotocol = (offered: string[]) =>
   offered.includes(subprotocol) ? subprotocol : bearerOf(offered)
 
-/** Returns the header's token; a header without a bearer token is treated as an invalid token. */
+/** Returns the token in the header. A header without a bearer token counts as an invalid token. */
 function tokenOf(authorization: string | null): string | undefined {
   if (authorization === null) return undefined
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Tokens in URLs end up in logs, so they are refused even if the client has another token. */
+/** Tokens in URLs end up in logs, so they are refused even if the client also sends a token in a header. */
 const hasToken = (query: URLSearchParams) =>
   [...query].some(([name, value]) =>
     /^(access_?token|token|jwt|bearer|authorization)$/i.test(name) ||

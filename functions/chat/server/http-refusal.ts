@@ -16,8 +16,8 @@ export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
   return { status, headers, body: JSON.stringify({ error }) }
 }
 
-/** For a request that is not a valid WebSocket handshake of version 13. */
+/** The request is not a valid WebSocket handshake of version 13. */
 export const notUpgrade: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
 
-/** For a request that is not valid HTTP/1.1. */
+/** The request is not valid HTTP/1.1. */
 export const malformed: HttpRefusal = { refuse: 422, code: 'validation_failed', path: '' }

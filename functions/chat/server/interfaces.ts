@@ -1,4 +1,4 @@
-// Interfaces between the gateway's parts, so that no two import each other.
+// Interfaces between the parts of the gateway, which avoid circular imports.
 import type { Caller } from '../../_shared/caller/context.ts'
 import type { Refusal } from '../../_shared/errors/refusal.ts'
 import type {
@@ -11,19 +11,19 @@ import type {
   Outgoing,
 } from '../protocol.ts'
 
-/** An admitted socket, as its account and the access check see it. */
+/** An admitted socket, as seen by its account and by the access check. */
 export interface OpenSession {
   readonly credentials: { readonly caller?: Caller; sessionId: string; expires: number }
   readonly account?: FollowedAccount
   readonly conversations: ReadonlyMap<string, JoinedConversation>
-  /** Sends a message if this socket has joined its conversation. */
+  /** Sends the message if this socket has joined its conversation. */
   messageStored(message: Message): void
   conversationUpdated(update: ConversationUpdated): void
   messageRead(read: MessageRead): void
   notified(notified: Notified): void
   notificationsChanged(changed: NotificationsChanged): void
   messageHidden(hidden: MessageHidden): void
-  /** Ends the session if the key of its token has been revoked. */
+  /** Ends the session if the key that signed its token has been revoked. */
   checkToken(): Promise<void>
   end(refusal: Refusal): void
   close(code: number, reason: string): void
@@ -33,29 +33,29 @@ export interface FollowedAccount {
   readonly topic: string
   checkTopic(): Promise<void>
   missedUpdatesQuery(seconds: number): MissedUpdatesQuery
-  /** Follows a conversation's live channel until the listener leaves. */
+  /** Adds a listener to the live channel of a conversation, until the listener leaves. */
   listen(
     listener: LiveListener,
     conversation: LiveConversation,
     options: { token: string; share: boolean },
   ): Live
   leave(listener: LiveListener, conversationId: string): void
-  /** Returns whether the update is news. */
+  /** Returns true if the update is newer than the known state. */
   conversationUpdated(update: ConversationUpdated): boolean
 }
 
 export type MissedUpdatesQuery = { accountId?: string; seconds: number; openedAt: string }
 
-/** The database's answer to a valid token; `openedAt` is by the database's clock. */
+/** The database's response when a socket is admitted. `openedAt` is the database's time. */
 export type Opened = { realtimeTopic: string; openedAt: string }
 
 export interface JoinedConversation {
   readonly id: string
   readonly lastSeq: number
-  /** The last known name of its live channel. */
+  /** The last known topic of its live channel. */
   readonly liveTopic: string
   reaches(seq: number): void
-  /** Checks in the database whether the right remains and which message is the newest. */
+  /** Checks in the database whether the account still takes part, and which message is the latest. */
   check(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export interface ConversationOwner {
   removeFrom(conversationId: string, refusal: Refusal): void
 }
 
-/** A conversation and its live channel, as one side sees them. */
+/** A conversation and its live channel, from the point of view of one participant. */
 export type LiveConversation = {
   conversationId: string
   identityId: string
@@ -81,7 +81,7 @@ export interface LiveListener {
 }
 
 export interface Live {
-  /** Switches to this channel with a valid token. */
+  /** Switches to the channel with this topic, using a valid token. */
   follow(topic: string, token: string): void
   readonly topic: string
   typing(): void

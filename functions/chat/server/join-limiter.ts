@@ -1,4 +1,4 @@
-/** Limits joins per second, in order of arrival. */
+/** Limits the number of joins per second. Joins wait in order of arrival. */
 export class JoinLimiter {
   private readonly waiting: (() => void)[] = []
   private timer: ReturnType<typeof setInterval> | undefined

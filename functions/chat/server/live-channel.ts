@@ -1,17 +1,17 @@
-// Presence and typing of a conversation. All sockets of an account share one channel, where the account
-// appears as its identity. Only the other side's presence and typing are passed on.
+// Presence and typing in a conversation. All sockets of an account share one channel, in which the account
+// appears under its identity. Clients receive only the presence and typing of the other side.
 import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
 import { subscribe } from './realtime-connection.ts'
 import type { Live, LiveConversation, LiveListener } from './interfaces.ts'
 
 const typingEvery = 2000
 
-/** The present participants by their presence key; each of their devices has a ref. */
+/** Who is present, by presence key. Each device of a participant has its own ref. */
 type Presences = Record<string, { metas: { phx_ref: string }[] } | undefined>
 
 export class LiveChannel implements ChannelListener, Live {
   private readonly conversation: LiveConversation
-  /** The sockets, and whether each shares its presence. */
+  /** The sockets. The value tells whether a socket shares its presence. */
   private readonly listeners = new Map<LiveListener, boolean>()
   private channel: RealtimeChannel | undefined
   topic = ''
@@ -30,7 +30,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here !== undefined) listener.presence(this.conversation.peerId, this.here)
   }
 
-  /** Removes a listener. Returns true if it was the last; the channel is then left. */
+  /** Removes a listener. If it was the last, leaves the channel and returns true. */
   remove(listener: LiveListener): boolean {
     this.listeners.delete(listener)
     if (this.listeners.size === 0) this.channel?.leave()
@@ -70,7 +70,7 @@ export class LiveChannel implements ChannelListener, Live {
     if (this.here) this.noteHere()
   }
 
-  /** The token has expired or the channel's name has changed; the next access check finds out which. */
+  /** The token has expired or the channel has a new name. The next access check will find out which. */
   refused(): void {
     this.channel = undefined
     this.topic = ''
@@ -80,7 +80,7 @@ export class LiveChannel implements ChannelListener, Live {
   event(event: string, payload: unknown): void {
     const { peerId } = this.conversation
     if (event !== 'typing') return
-    // The other side sends on this channel itself, so the payload may be anything.
+    // Clients write to this channel directly, so the payload may be anything.
     const { identityId } = Object(payload)
     if (typeof identityId !== 'string' || identityId.toLowerCase() !== peerId) return
     this.listeners.forEach((_, listener) => listener.typing(peerId))
@@ -97,7 +97,7 @@ export class LiveChannel implements ChannelListener, Live {
     this.noteHere()
   }
 
-  /** The key is the identity's id, as the app on the other side writes it. */
+  /** The devices of the other side. The key is its identity id, in the letter case that its app uses. */
   private devicesIn(presences: Presences) {
     return Object.entries(presences)
       .filter(([key]) => key.toLowerCase() === this.conversation.peerId)

@@ -1,6 +1,6 @@
-// The gateway as its own process, where a socket can live as long as the process. It runs on Node, because
-// the Deno of the functions leaves refused upgrades unanswered and crashes on HTTP/1.0 upgrades
-// (denoland/deno#32311, #27106).
+// Runs the gateway as a separate process, where sockets may stay open as long as the process. It runs on
+// Node, because the Deno version of the functions never answers refused upgrades and crashes on HTTP/1.0
+// upgrades (denoland/deno#32311, #27106).
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -28,11 +28,11 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   noServer: true,
   WebSocket: NodeSocket,
   clientTracking: false,
-  // node-socket.ts answers pings, within a limit.
+  // node-socket.ts answers pings itself, with a limit.
   autoPong: false,
   maxPayload: limits.frameBytes,
   maxFragments: 64,
-  // Milliseconds within which the client must close too.
+  // In milliseconds: how long to wait for the client's close frame.
   closeTimeout: 2000,
   handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
 }
@@ -73,7 +73,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
   server.on('upgrade', (request, socket, head) => {
     const decision = decide(request)
     if ('refuse' in decision) return refuse(socket, decision)
-    // The library would also accept version 8.
+    // The ws library would also accept version 8.
     if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
     sockets.handleUpgrade(request, socket, head, (opened) => {
       handshakes.add({ status: '101' })
@@ -85,7 +85,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
     else refuse(socket, malformed)
   })
 
-  // A failure of one socket must not end the others.
+  // An error in one socket must not end the process.
   process.on('unhandledRejection', (reason) => logFailure('a promise', reason))
 
   server.listen({ host: hostname, port, backlog: 4096 })

@@ -1,5 +1,5 @@
-// Wraps a socket of the library ws. It handles frames in order, limits floods and ends silent sockets, which
-// the library does not do.
+// Wraps a socket of the ws library to add what that lacks: it handles frames in order, throttles floods and
+// closes idle sockets.
 import type { Buffer } from 'node:buffer'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
@@ -11,14 +11,14 @@ import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000
 const mostSilentPings = 3
-// The pings and pongs that a client may send between two pings of ours.
+// How many pings and pongs a client may send between two of our pings.
 const mostControls = 200
 
-/** Translates the library's own close codes to the gateway's protocol. */
+/** Maps close codes of the ws library to those of our protocol. */
 const ownCodes: Record<number, number> = { 1002: closeCodes.refused, 1008: closeCodes.tooBig }
 
 export class NodeSocket extends WebSocket {
-  /** A close without a reason is the library's own, because a frame breaks RFC 6455 or a limit. */
+  /** The library itself closes without a reason, when a frame violates RFC 6455 or a limit. */
   override close(code?: number, reason?: string | Buffer): void {
     const own = reason === undefined ? ownCodes[code ?? 0] : undefined
     super.close(own ?? code, reason)
@@ -32,7 +32,7 @@ export function serveNodeSocket(
 ): void {
   const handler = open({
     send: (text) => {
-      // Sends within one tick, such as a message and its state, go out in one write.
+      // Everything sent within one tick, such as a message and its state, is combined into one write.
       if (stream.writableCorked === 0) {
         stream.cork()
         nextTick(() => stream.uncork())
@@ -67,7 +67,7 @@ export function serveNodeSocket(
     if (socket.readyState !== WebSocket.OPEN) return
     if (isBinary) return socket.close(closeCodes.binary, 'text frames only')
     const text = data.toString()
-    // If a client sends faster than we answer, we stop reading until its frames are handled.
+    // If a client sends faster than we handle its frames, stop reading until they are handled.
     if (++waiting > 1) socket.pause()
     handled = handled.then(() => handler.message(text))
       .catch((error) => logFailure('a frame', error))
@@ -79,6 +79,6 @@ export function serveNodeSocket(
     clearInterval(heartbeat)
     handler.closed()
   })
-  // The library closes the socket but would continue to read, so it is paused.
+  // The library closes the socket after an error but would continue to read, so pause it.
   socket.on('error', () => setImmediate(() => socket.pause()))
 }

@@ -13,7 +13,7 @@ class TokenBucket {
     this.level = size
   }
 
-  /** Takes a token and returns 0, or returns the seconds until one is available. */
+  /** Takes a token and returns 0. If none is left, returns the seconds until one is available. */
   take(): number {
     const now = performance.now()
     this.level = Math.min(this.size, this.level + (now - this.filledAt) / 1000 * this.perSecond)
@@ -24,13 +24,13 @@ class TokenBucket {
   }
 }
 
-// After this many refused frames within one second the socket is closed.
+// If this many frames are refused within one second, the socket is closed.
 const mostRefusedInSecond = 1000
 const minute = 60_000
 
 /**
- * The rates of one socket. Refusals within one second count as one offence, because more frames may already
- * be on their way.
+ * The rate limits of one socket. Refusals within the same second count as one offence, because the client may
+ * have sent several frames before it received the first refusal.
  */
 export class SocketRates {
   private readonly frames = new TokenBucket(limits.framesPerSecond, limits.frameBurst)
@@ -39,7 +39,7 @@ export class SocketRates {
   private refusedInSecond = 0
   private blockedUntil = 0
 
-  /** `messagesPerSecond` 0 means no limits. */
+  /** If `messagesPerSecond` is 0, there are no limits. */
   constructor(messagesPerSecond: number) {
     if (messagesPerSecond > 0) {
       this.messages = new TokenBucket(messagesPerSecond, limits.messageBurst)
@@ -50,19 +50,22 @@ export class SocketRates {
     return this.messages ? this.frames.take() : 0
   }
 
-  /** Returns the seconds to wait before a message, whose frame was counted already; 0 if it is allowed. */
+  /**
+   * Returns how many seconds a message has to wait; 0 means that it may be sent. Its frame has already been
+   * counted.
+   */
   message(): number {
     if (!this.messages) return 0
     const blocked = Math.ceil((this.blockedUntil - performance.now()) / 1000)
     return blocked > 0 ? blocked : this.messages.take()
   }
 
-  /** Refuses messages without asking the database, for the time that the database gave in its refusal. */
+  /** After the database refused a message, refuses further ones here for the number of seconds it gave. */
   blockMessages(seconds: number): void {
     this.blockedUntil = performance.now() + seconds * 1000
   }
 
-  /** Counts a rate refusal; returns true if the socket must be closed. */
+  /** Records that a frame was refused. Returns true if the socket must now be closed. */
   offended(): boolean {
     const now = performance.now()
     const last = this.offences.at(-1) ?? -minute

@@ -1,4 +1,4 @@
-// A Realtime topic, joined with one person's token. It rejoins by itself after a loss.
+// A Realtime topic that is joined with one account's token. It rejoins automatically after an interruption.
 import { decodeJwt } from 'jose'
 import { env } from '../../_shared/settings/env.ts'
 import { saysHearing } from '../hearing.ts'
@@ -6,38 +6,40 @@ import { retryPause } from './backoff.ts'
 import { JoinLimiter } from './join-limiter.ts'
 
 export type ChannelListener = {
-  /** The channel receives every event from now on; earlier ones may have been missed. */
+  /** From now on the channel receives every event. Earlier events may have been missed. */
   joined(): void
-  /** The channel receives nothing until it has joined again. */
+  /** The channel receives no events until it has joined again. */
   interrupted(): void
   event(name: string, payload: unknown): void
-  /** Called only with a presence key: first all present participants, then those who join and leave. */
+  /**
+   * Presence events, only with a presence key: first everyone who is present, then who joins and who leaves.
+   */
   presenceState?(state: Record<string, never>): void
   presenceDiff?(joins: Record<string, never>, leaves: Record<string, never>): void
-  /** Realtime refuses this channel, because the topic or the token is not, or no longer, valid. */
+  /** Realtime refused the channel, because its topic or token is no longer valid or never was. */
   refused(): void
 }
 
 export type ReplyHandler = (status: string, reason: string) => void
 
 export interface ChannelCarrier {
-  /** Whether the connection is open and channels without rights have been dropped. */
+  /** Whether the connection is open and channels that their accounts may no longer read have been dropped. */
   readonly ready: boolean
   add(channel: RealtimeChannel): void
   remove(channel: RealtimeChannel): void
-  /** Returns the ref of the reply, or undefined if there is no connection. */
+  /** Returns the ref that the reply will have, or undefined if there is no connection. */
   push(topic: string, event: string, payload: unknown, more?: PushOptions): string | undefined
 }
 
-/** `joinRef` is the join that a push belongs to; Phoenix drops a leave without it and does not reply. */
+/** `joinRef` is the ref of the join that the push belongs to. Phoenix silently drops a leave without it. */
 export type PushOptions = { joinRef?: string; onReply?: ReplyHandler }
 
 export type ChannelOptions = {
-  /** Only clients send on a channel with a key, so it need not receive the database's events. */
+  /** Channels with a presence key carry only messages between clients, so they need no database events. */
   presenceKey?: string
 }
 
-// Realtime itself gives up after a minute; this is a little longer.
+// In milliseconds. Slightly longer than the minute after which Realtime itself gives up.
 const readyTime = 65_000
 const lastingReasons =
   /^(Unauthorized|InvalidJWTToken|MalformedJWT|Jwt|PrivateOnly)|permission|expired/i
@@ -50,9 +52,9 @@ export class RealtimeChannel {
   private readonly carrier: ChannelCarrier
   private readonly presenceKey: string | undefined
   private token: string
-  /** An accepted channel receives clients' events; a joined channel also receives the database's events. */
+  /** `accepted`: receives events sent by clients. `joined`: also receives database events. */
   private state: 'waiting' | 'joining' | 'accepted' | 'joined' | 'gone' = 'waiting'
-  /** The current join; events under another ref belong to a former one. */
+  /** The ref of the current join. Events with another ref belong to an earlier join. */
   private joinRef: string | undefined
   private attempts = 0
   private failures = 0
@@ -100,7 +102,7 @@ export class RealtimeChannel {
     this.carrier.push(this.topic, event, payload, { joinRef: this.joinRef })
   }
 
-  /** Called when the connection is ready; joins when it is this channel's turn. */
+  /** Called when the connection is ready. Joins as soon as the join limiter allows it. */
   join(): void {
     if (this.state !== 'waiting') return
     this.state = 'joining'
@@ -147,7 +149,7 @@ export class RealtimeChannel {
     else this.joinAgain()
   }
 
-  /** Called when the channel was lost for a reason other than rights: a crash, a timeout or a limit. */
+  /** Rejoins after a loss that was not about rights: a crash, a timeout or a limit. */
   private joinAgain() {
     if (this.state === 'gone') return
     this.lost()

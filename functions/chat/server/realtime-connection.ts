@@ -1,5 +1,5 @@
-// The gateway's connections to Realtime. Channels of many people share a few connections, each channel
-// joined with its owner's token, so that the database's policies decide who receives what.
+// The gateway's connections to Realtime. A few connections carry the channels of many accounts. Each channel
+// is joined with its account's token, so that the database policies decide who receives which events.
 import { backend } from '../../_shared/database/db.ts'
 import { callFailed } from '../../_shared/errors/alarms.ts'
 import { log, logFailure } from '../../_shared/errors/log.ts'
@@ -17,9 +17,10 @@ import {
 } from './realtime-channel.ts'
 import { times } from './times.ts'
 
-// Realtime handles a connection's joins one by one and sends nothing else meanwhile; a refused join takes 5
-// s. So few channels share a connection, and each pending join extends the allowed silence by `perJoin` ms.
-// Live channels have connections of their own, so that no message waits for their joins.
+// Realtime handles the joins of a connection one after another and sends nothing else in the meantime; a
+// refused join takes 5 s. So only a few channels share a connection, and a connection with pending joins may
+// be silent for `perJoin` ms longer per join. Live channels have separate connections, so that their joins do
+// not delay messages.
 const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
 
@@ -49,14 +50,14 @@ export function closeAll(): void {
   connections.forEach((connection) => connection.close())
 }
 
-/** Connects when a channel is added, and reconnects after a loss. */
+/** Connects when its first channel is added, and reconnects after a loss. */
 class RealtimeConnection implements ChannelCarrier {
   ready = false
   private readonly kind: keyof typeof mostChannels
   private readonly channels = new Map<string, RealtimeChannel>()
   private socket: WebSocket | undefined
   private readonly replyHandlers = new Map<string, ReplyHandler>()
-  /** The refs of unanswered joins. */
+  /** The refs of joins that Realtime has not replied to. */
   private readonly joins = new Set<string>()
   private refs = 0
   private failures = 0
@@ -137,18 +138,18 @@ class RealtimeConnection implements ChannelCarrier {
       try {
         if (typeof data === 'string') this.received(data)
       } catch (error) {
-        // A message must not end the process, and with it everybody's sockets.
+        // An error must not end the process and thereby all sockets.
         logFailure('a message of Realtime', error)
       }
     }
     socket.onclose = () => this.broke(socket)
-    // A close follows every error.
+    // Every error is followed by a close event.
     socket.onerror = () => {}
   }
 
   /**
-   * Joins the channels. If an account connection broke before, first drops channels that their accounts may
-   * no longer read, because each refused join delays the others.
+   * Joins the channels. After a reconnect of an account connection, first drops the channels that their
+   * accounts may no longer read, because each refused join would delay the others.
    */
   private async joinChannels(socket: WebSocket) {
     const mayHaveEnded = this.everBroke && this.kind === 'account'
@@ -157,7 +158,7 @@ class RealtimeConnection implements ChannelCarrier {
     this.channels.forEach((channel) => channel.join())
   }
 
-  /** Returns false if the connection was lost meanwhile. */
+  /** Returns false if the connection was lost in the meantime. */
   private async dropEndedChannels(socket: WebSocket): Promise<boolean> {
     for (let failures = 0; this.channels.size > 0; failures++) {
       try {
@@ -204,7 +205,7 @@ class RealtimeConnection implements ChannelCarrier {
     if (this.channels.size === 0) this.close()
   }
 
-  /** Gives up a silent or full connection without waiting for its close. */
+  /** Drops an unresponsive or full connection without waiting until it has closed. */
   private abandon() {
     const { socket } = this
     if (!socket) return
@@ -221,7 +222,8 @@ class RealtimeConnection implements ChannelCarrier {
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
       const reason = String(payload.response?.reason ?? '')
-      // Realtime has channels that we do not know; each join would block this connection for 5 s.
+      // Realtime counts channels on this connection that we no longer know. Every further join would block it
+      // for 5 s.
       if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
       return onReply?.(payload.status, reason)
     }

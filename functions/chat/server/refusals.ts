@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../_shared/errors/errors.ts'
 import { Refusal } from '../../_shared/errors/refusal.ts'
 import { closeCodes } from '../protocol.ts'
 
-/** A temporary refusal is not about rights, so the same call may succeed in a moment. */
+/** Temporary refusals are not about rights: the same call may succeed a moment later. */
 export const isTemporary = (code: ErrorCode) =>
   ['service_unavailable', 'maintenance', 'timeout', 'internal', 'rate_limited'].includes(code)
 
@@ -14,6 +14,6 @@ export const endsSession = (code: ErrorCode) =>
 export const closeCodeOf = (code: ErrorCode) =>
   forbidden.includes(code) ? closeCodes.forbidden : closeCodes.unauthorized
 
-/** Other people's conversations must look the same as missing ones. */
+/** Conversations of other people must be indistinguishable from ones that do not exist. */
 export const asNotParticipant = (refusal: Refusal) =>
   refusal.code === 'conversation_not_found' ? new Refusal('not_participant') : refusal

@@ -20,7 +20,8 @@ export class SessionRegistry<Session extends OpenSession> {
     const account = this.accounts.get(id) ?? new Account(opened)
     this.accounts.set(id, account)
     account.add(session, opened.realtimeTopic)
-    // The oldest socket is closed, so that a phone that reconnects is not blocked by its lost sockets.
+    // Close the oldest socket rather than refuse the new one: a phone that reconnects must not be locked out
+    // by its own dead sockets.
     const { size } = account.sessions
     const [oldest] = account.sessions
     if (size > env.gatewaySockets) oldest!.close(closeCodes.tooMany, 'rate_limited')

@@ -43,7 +43,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   private authTimer: ReturnType<typeof setTimeout> | undefined
   private ageTimer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
-  /** Whether further frames are ignored; accepted ones are answered before the socket closes. */
+  /** True once further frames are ignored. Accepted frames are still answered before the socket closes. */
   private ending = false
   private handling: Promise<void> = Promise.resolve()
 
@@ -54,7 +54,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   ) {
     this.socket = socket
     this.registry = registry
-    // A client that does not read must not delay others.
+    // A client that does not read must not slow down others.
     const onOverflow = () => this.close(closeCodes.refused, 'does not read')
     this.events = new EventSender(socket, { english, onOverflow })
     if (endsAt < Infinity) {
@@ -81,7 +81,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (!this.isClosed) this.release(0, 'gone')
   }
 
-  /** Resolves when the current work is done. */
+  /** Resolves when the current frame has been handled. */
   settled(): Promise<void> {
     return this.handling.catch(() => {})
   }
@@ -118,7 +118,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.events.error(asNotParticipant(refusal), ref)
     if (this.ending) return
     if (event === 'auth') {
-      // A failed renewal of the token leaves the socket as it was.
+      // If renewing the token fails, the socket keeps its old token.
       if (!this.credentials.caller) this.turnAway(refusal, { announced: true })
     } else if (this.credentials.caller && endsSession(code)) {
       this.end(refusal, { announced: true })
@@ -135,7 +135,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
       return this.events.ack(ref, { expiresAt: credentials.expiresAt })
     }
     if (!credentials.caller) throw new Refusal('token_missing')
-    // The credentials' own timer may be late.
+    // The expiry timer may fire late.
     if (credentials.expires <= Date.now()) throw new Refusal('token_expired')
     if (event === 'heartbeat') return this.events.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
@@ -145,7 +145,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
     const { message } = await sendFor(credentials.caller, data)
     this.events.ack(ref, { message })
-    // The event of the message arrives later and serves the other sockets.
+    // The event for this message comes later and serves the account's other sockets.
     this.messageStored(message)
   }
 
@@ -174,13 +174,13 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     }
     this.left.delete(conversationId)
     this.events.ack(ref, { conversationId, lastSeq })
-    // If the conversation is already joined, nothing changes unless the client gives `afterSeq`.
+    // Joining again changes nothing, unless the client sends `afterSeq`.
     if (this.ending || before && afterSeq === undefined) return
     before?.stop()
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
     const conversation = new Conversation(this, joinable, { after, sharePresence })
     this.conversations.set(conversationId, conversation)
-    // For messages that arrived during the call, the client received only the conversation's update.
+    // If messages arrived during this call, the client has received only their conversation updates.
     conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
@@ -191,7 +191,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     this.events.ack(ref, { conversationId })
   }
 
-  /** Nothing about the conversation is sent afterwards, so the ack is the last frame about it. */
+  /** Nothing more is sent about the conversation, so the ack is the last frame about it. */
   private leave(conversationId: string, ref?: Ref) {
     const conversation = this.conversations.get(conversationId)
     if (conversation) {
@@ -263,10 +263,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     })
   }
 
-  /** Answers accepted frames first, because a client without an ack would take its message for lost. */
+  /** Responds to accepted frames first: without an ack, the client would assume that its message was lost. */
   private async finish(end: () => void) {
     if (this.isClosed || this.ending) return
-    // Without a valid token no frame was accepted.
+    // Without a valid token, no frame was accepted.
     if (!this.credentials.caller) return end()
     this.ending = true
     this.unfollow()

@@ -2,14 +2,14 @@ import type { HttpRefusal } from './http-refusal.ts'
 
 export type ClientSocket = {
   send(text: string): void
-  /** Closes after pending data is sent, unless the client does not read. */
+  /** Closes the socket once queued data has been sent, unless the client is not reading. */
   close(code: number, reason: string): void
-  /** Bytes that the client has not taken yet. */
+  /** The number of bytes queued for the client. */
   bufferedBytes(): number
 }
 
 export type SocketHandler = {
-  /** Called for one message at a time, when the previous promise has resolved. It never rejects. */
+  /** Called for one message at a time, after the previous promise has resolved. Never rejects. */
   message(text: string): Promise<void>
   closed(): void
 }

@@ -1,13 +1,15 @@
-/** The gateway's times in milliseconds. Tests may pass shorter ones (`serveChat`). */
+/** Durations in milliseconds. Tests may pass shorter ones to `serveChat`. */
 export const times = {
   accessEvery: 3000,
   updatesEvery: 25_000,
-  /** The interval of heartbeats to Realtime, and the silence after which a connection is given up. */
+  /**
+   * How often to send a heartbeat to Realtime, and how long a connection may be silent before it is dropped.
+   */
   heartbeatEvery: 20_000,
   silenceLimit: 30_000,
-  /** The time limit for the headers of a request. */
+  /** How long to wait for the headers of a request. */
   headTime: 10_000,
-  /** The time limit for the pending answers of a closing socket, longer than any call of the database. */
+  /** How long a closing socket waits for pending responses. Longer than any database call takes. */
   answerTime: 6000,
   offence: 1000,
 }

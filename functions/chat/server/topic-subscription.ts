@@ -1,11 +1,11 @@
-// Follows a topic for a user while the database allows it. After every change or loss the database is
-// queried again, so that it alone decides about rights.
+// Follows a topic for an account as long as the database allows it. After every change or interruption it
+// queries the database again, which alone decides about rights.
 import type { Refusal } from '../../_shared/errors/refusal.ts'
 import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
 import { subscribe } from './realtime-connection.ts'
 import { isTemporary } from './refusals.ts'
 
-// Seconds for which a dead connection may go unnoticed, including the time of the query.
+// In seconds: how long a dead connection may remain unnoticed, including the time of the query.
 const unnoticed = 60
 const pauses = [0, 500, 1000, 2000, 5000]
 
@@ -24,9 +24,9 @@ export abstract class TopicSubscription implements ChannelListener {
   }
 
   protected abstract token(): string
-  /** Returns the current topic from the database; throws if the right is gone. */
+  /** Returns the current topic from the database. Throws if the account may no longer read it. */
   protected abstract currentTopic(): Promise<string>
-  /** Called when the channel receives events again; events of the last `seconds` may have been missed. */
+  /** Called when the channel receives events again. Events from the last `seconds` may have been missed. */
   protected abstract resumed(seconds: number): void
   protected abstract received(event: string, payload: unknown): void
 
@@ -66,7 +66,7 @@ export abstract class TopicSubscription implements ChannelListener {
     this.checkLater()
   }
 
-  /** Queries the current topic from the database, one query at a time. */
+  /** Fetches the current topic from the database. Only one query runs at a time. */
   async checkTopic(): Promise<void> {
     if (this.stopped) return
     this.checkAgain = this.checking
