@@ -17,7 +17,7 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Notifications that a job makes later, so that no transaction waits for a lock. Cleaned by '
+  'Notifications that a job creates later, so that no transaction waits for a lock. Cleaned by '
   'private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications

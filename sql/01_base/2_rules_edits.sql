@@ -61,7 +61,8 @@ begin
 end
 $$;
 comment on function private.refuse_rewriting is
-  'For append-only tables: rejects updates and deletes, even by the owner of the table.';
+  'Rejects every update, delete or truncate that fires the trigger, even by the owner of the '
+  'table.';
 
 create function private.keep_edits() returns trigger
   language plpgsql set search_path = ''

@@ -126,8 +126,8 @@ begin
 end
 $$;
 comment on function private.stop_identity is
-  'Sets stopped_at when an administrator stops an identity, and clears it when the identity may '
-  'act again.';
+  'Sets stopped_at when an administrator stops an identity, and clears it when the identity is no '
+  'longer stopped.';
 
 create trigger identities_tell_since_when
   before update of status on public.identities
@@ -150,8 +150,8 @@ begin
 end
 $$;
 comment on function private.stop_identities is
-  'Sets or clears stopped_at of an account''s identities after an administrator has suspended, '
-  'banned or restored the account.';
+  'Sets or clears stopped_at of an account''s identities when the account is suspended, banned or '
+  'restored.';
 
 create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
