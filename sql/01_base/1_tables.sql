@@ -1,7 +1,8 @@
 create schema private;
 comment on schema private is 'Helpers, rules and counters. The Data API does not expose it.';
 create schema api;
-comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
+comment on schema api is
+  'Functions for clients. This is the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
 -- Not limited to one schema: per-schema default privileges cannot revoke what the global defaults
@@ -14,7 +15,8 @@ grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting,
   administering, exporting;
 
--- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
+-- Not numeric(14,3), which would round silently. The upper bound also excludes NaN, which sorts
+-- above all numbers.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
