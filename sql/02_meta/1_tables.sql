@@ -47,7 +47,8 @@ create table public.areas (
 );
 comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
-  'Whether the centroid is an estimate without a source, good enough for the map only.';
+  'Whether the centroid is only an estimate without a source. Such a centroid is used only on the '
+  'map.';
 comment on column public.areas.reach_km is
   'The maximum distance of a listing from the centroid; null if the distance is not checked.';
 
