@@ -13,7 +13,7 @@ $$;
 
 create function private.account_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare
@@ -34,7 +34,7 @@ comment on function private.account_id is
 
 create function private.identity_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare

@@ -136,14 +136,15 @@ create table public.identities (
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
-comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
+comment on column public.identities.type is
+  'company: a developer or other firm; office: a real-estate broker.';
 comment on column public.identities.status is
   'People start as active, companies and offices as pending_verification.';
 comment on column public.identities.status_reason is
   'Why the identity was rejected or suspended, or why its last changes were refused.';
 comment on column public.identities.closes_from is
   'The status before closing. It is restored if the owner cancels the closing.';
-comment on column public.identities.close_at is 'When a closing identity becomes closed.';
+comment on column public.identities.close_at is 'When the status changes from closing to closed.';
 comment on column public.identities.money_at_close is
   'What happens to the money in the wallet: refund or give_up.';
 comment on column public.identities.pending_changes is

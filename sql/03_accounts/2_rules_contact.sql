@@ -24,7 +24,7 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'The end of the 72 hours in which a contact cannot be changed, or null.';
+  'When the 72 hours end in which this contact cannot be changed; null if it can be changed.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text

@@ -76,7 +76,8 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- The identity's status is not checked: when it is no longer active, active_identity_id is null.
+  -- The status of the identity need not be checked: active_identity_id is null if it is no longer
+  -- active.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id

@@ -1,4 +1,4 @@
--- Accounts follow the users of Supabase Auth (docs/auth.md).
+-- Triggers keep accounts in sync with the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
   language plpgsql security definer set search_path = ''

@@ -52,7 +52,7 @@ begin
 end
 $$;
 comment on function private.hash_key is
-  'The id of the key with which Auth encrypted the hash; null if it is not encrypted.';
+  'The id of the key that Auth encrypted the hash with; null if the hash is not encrypted.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean

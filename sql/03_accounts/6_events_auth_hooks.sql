@@ -32,7 +32,7 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Sign-ins by codes or links are refused, as is any method that Auth adds later.
+    -- Sign-ins with codes or links are refused, as is any method that Auth may add later.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
