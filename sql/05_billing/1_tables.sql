@@ -50,7 +50,8 @@ create table public.subscriptions (
   constraint subscriptions_ended_tells_when
     check ((status in ('active', 'next')) = (ended_at is null))
 );
-comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
+comment on table public.subscriptions is
+  'Plans that identities bought or were given. Never purged: financial records.';
 comment on column public.subscriptions.status is
   'next: paid, and begins when the active subscription ends; replaced: another subscription began '
   'before this one ended.';
@@ -75,7 +76,7 @@ create function private.plan_terms(plan public.plans) returns jsonb
 
 create function private.keep_plan_terms() returns trigger
   language plpgsql
-  security definer -- reads plans, whoever adds a subscription
+  security definer -- reads plans, no matter who adds a subscription
   set search_path = ''
 as $$
 begin

@@ -89,7 +89,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads the invoice, whoever deletes the line
+  security definer -- reads the invoice, no matter who deletes the line
   set search_path = ''
 as $$
 begin

@@ -200,7 +200,7 @@ comment on function private.check_drafts is
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- pauses listings and notifies their owner, whoever ends the plan
+  security definer -- pauses listings and notifies their owner, no matter who ends the plan
   set search_path = ''
 as $$
 declare

@@ -37,7 +37,7 @@ $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks any invoice; the caller has checked which one
+  security definer -- locks any invoice; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -59,7 +59,7 @@ comment on function private.lock_invoice is
 
 create function private.void_invoices(identity_id uuid, current public.plans) returns void
   language plpgsql
-  security definer -- voids invoices of any identity; the caller has checked which one
+  security definer -- voids invoices of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare

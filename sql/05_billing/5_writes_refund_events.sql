@@ -1,6 +1,6 @@
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- releases held money; the invoice is locked
+  security definer -- releases held money; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -65,7 +65,7 @@ $$;
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
-  security definer -- records a refund made at the provider; the invoice is locked
+  security definer -- records a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -79,13 +79,14 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that was not requested here.';
+comment on function private.record_refund is
+  'Records a refund that was made at the provider, not requested by us.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books a refund made at the provider; the invoice is locked
+  security definer -- books a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -125,7 +126,7 @@ create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books or rejects a refund; the invoice is locked
+  security definer -- books or rejects a refund; the caller has locked the invoice
   set search_path = ''
 as $$
 declare

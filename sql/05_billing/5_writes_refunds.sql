@@ -32,7 +32,7 @@ $$;
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- writes refund, invoice and ledger; the invoice is locked
+  security definer -- writes refund, invoice and ledger; the caller has locked the invoice
   set search_path = ''
 as $$
 declare

@@ -198,7 +198,7 @@ comment on function private.start_plan is
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- ends the plan of any identity; the caller has checked which one
+  security definer -- ends the plan of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -275,7 +275,7 @@ comment on function private.revoke_interval is
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- takes back plans and credits; the invoice is locked
+  security definer -- takes back plans and credits; the caller has locked the invoice
   set search_path = ''
 as $$
 begin
