@@ -1,19 +1,22 @@
 create schema private;
 comment on schema private is 'Helpers, rules and counters. The Data API does not expose it.';
 create schema api;
-comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
+comment on schema api is
+  'Functions for clients. This is the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- This is set for all schemas, because defaults of a single schema cannot revoke global rights.
+-- Not limited to one schema: per-schema default privileges cannot revoke what the global defaults
+-- grant.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
--- A role can become the owner of a function only if it may create objects in the schema.
+-- A role can become the owner of a function only if it has the CREATE privilege on the schema.
 grant usage, create on schema private to acting, administering, exporting;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting,
   administering, exporting;
 
--- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
+-- Not numeric(14,3), which would round silently. The upper bound also excludes NaN, which sorts
+-- above all numbers.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
@@ -46,11 +49,14 @@ create table private.rates (
 );
 comment on table private.rates is 'Editable rate limits. Never purged: it has only a few rows.';
 comment on column private.rates.max is
-  'Hits allowed within the window; a million or more means no limit.';
+  'How many hits (counted actions) a subject may have within the window; a million or more means '
+  'no limit.';
 comment on column private.rates.earned_by is
-  'A rule whose hits by the same subject within the window allow more hits of this rule.';
-comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'The columns that an admin changed; releases keep them.';
+  'Another rule. Each hit of that rule by the same subject within the window raises this rule''s '
+  'limit.';
+comment on column private.rates.earns is 'How much each hit of earned_by adds to the limit.';
+comment on column private.rates.edited is
+  'Columns that an administrator has changed. Releases do not overwrite them.';
 alter table private.rates enable row level security;
 grant select on private.rates to acting;
 create policy "functions for clients read all" on private.rates for select to acting using (true);
@@ -62,10 +68,12 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'Recent hits by subject. Cleaned by private.purge_rates.';
-comment on column private.rate_hits.subject is 'An account, IP address, phone and so on.';
+comment on table private.rate_hits is
+  'Recent hits, one row per rule and subject. Cleaned by private.purge_rates.';
+comment on column private.rate_hits.subject is
+  'Whose hits are counted: an account, an IP address, a phone and so on.';
 comment on column private.rate_hits.hits is 'The times of the hits, oldest first.';
-comment on column private.rate_hits.expires_at is 'The time when the last hit leaves the window.';
+comment on column private.rate_hits.expires_at is 'When the last hit leaves the window.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -100,11 +108,13 @@ create table private.timestamps (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
+comment on table private.timestamps is
+  'Points in time that all workers share. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
-  'when the last daily test of them began; pushes_paused: when FCM accepts pushes again; beat: the '
-  'primary''s clock; area_prices_kept: when area_price_history last got this month''s figures.';
+  'jobs_ran: when all jobs last ran; doors: when a test for unprotected Auth endpoints began; '
+  'doors_tried: when the last daily test of this kind began; pushes_paused: when FCM accepts '
+  'pushes again; beat: the primary''s clock; area_prices_kept: when area_price_history was last '
+  'updated with this month''s figures.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps

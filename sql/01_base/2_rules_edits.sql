@@ -1,13 +1,13 @@
--- If an admin changes a row by hand, in Studio or by SQL, triggers either apply the same effects as
--- the API or refuse the change with a sentence that says what to do instead
--- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
--- top-level statement, not one inside a function, trigger, cascade or do block, and if the
--- connection has not set edits.by, as migrations do.
+-- When an administrator edits a row by hand (in Studio or in SQL), triggers either apply the same
+-- side effects as the API or reject the edit with a message that says what to do instead
+-- (15_edits/2_rules_tables.sql lists what may be edited at all). A change counts as made by hand if
+-- it is a top-level statement, not one inside a function, trigger, cascade or do block, and if the
+-- connection has not set edits.by. Migrations set it.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql stable set search_path = ''
 as $$
-  -- If the stack has a single line, a top-level statement fired the calling trigger.
+  -- A stack of a single line means that a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
@@ -32,7 +32,8 @@ begin
   return coalesce(new, old);
 end
 $$;
-comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
+comment on function private.refuse_edit is
+  'Rejects changes made by hand. The trigger argument is the error message.';
 
 create function private.check_edit() returns trigger
   language plpgsql set search_path = ''
@@ -49,7 +50,8 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses changes by hand, except of the columns listed. Arguments: the message, these columns.';
+  'Rejects changes made by hand, unless they affect only the listed columns. Trigger arguments: '
+  'the error message, then these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql set search_path = ''
@@ -58,7 +60,9 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
+comment on function private.refuse_rewriting is
+  'Rejects every update, delete or truncate that fires the trigger, even by the owner of the '
+  'table.';
 
 create function private.keep_edits() returns trigger
   language plpgsql set search_path = ''
@@ -81,13 +85,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Records in edited which columns were changed by hand, and keeps their values at a release.';
+  'Lists the columns that were changed by hand in the column edited, and keeps their values when a '
+  'release updates the row.';
 
 create function private.check_setting() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
+  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null when the field is cleared
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'find_duplicates' and new.value not in ('"on"', '"off"') then
@@ -145,7 +150,8 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- The date of the same version may be postponed; any other must be at least 14 days ahead.
+    -- The date of an unchanged version may be postponed. Otherwise it must be at least 14 days
+    -- ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -159,7 +165,8 @@ begin
   return new;
 end
 $$;
-comment on function private.check_setting is 'Refuses a value that the functions could not use.';
+comment on function private.check_setting is
+  'Rejects values that the functions using the setting could not handle.';
 
 create trigger settings_are_understood
   before insert or update on private.settings

@@ -8,13 +8,13 @@ declare
   marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
-    -- These Korean letters are invisible.
+    -- These letters are invisible Hangul fillers.
     and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
       collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
 end
 $$;
 comment on function private.is_written is
-  'Whether a name has a visible letter and never more than four marks in a row.';
+  'Whether a name has a visible letter and at most four combining marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -48,7 +48,8 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
+  'Maps letters that look alike to a single one of them (as in UTS #39). The word must come from '
+  'private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -76,7 +77,8 @@ declare
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
-  -- Each window and each reserved word is folded once, because a long name has hundreds of windows.
+  -- Reserved words are compared with each window of the name, which is a run of whole words. A long
+  -- name has hundreds of windows, so each window and each reserved word is folded only once.
   return exists (
     with own as materialized (
       select private.fold_lookalikes(replace(known.words, ' ', '')) as folded,
@@ -98,7 +100,8 @@ begin
       from unnest(spellings) as spelling
       cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
       cross join generate_series(1, cardinality(given.words)) as first
-      -- A window is a run of whole words; a reserved word may be split over several of them.
+      -- A window may have up to two words more than a reserved word, which may be written with
+      -- spaces.
       cross join generate_series(first, least(cardinality(given.words),
         first + (select max(own.length) from own) + 1)) as last
     )
@@ -108,7 +111,8 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
+  'Whether a name contains a reserved word, even if written with look-alike letters or up to two '
+  'extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql stable
@@ -117,9 +121,10 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service: check marks, roots, stars, medals, trophies,
-    -- rosettes, ribbons, shields, badges and crowns, as Unicode names them, and letters that look
-    -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
+    -- These symbols could be mistaken for a verification badge of the service: check marks, roots,
+    -- stars, medals, trophies, rosettes, ribbons, shields, badges and crowns (by their Unicode
+    -- names), and letters that look like a check mark. Crosses, which mean "no", and religious stars
+    -- are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
       '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'

@@ -1,5 +1,5 @@
--- Hits of concurrent calls are counted exactly. One IPv4 address may serve thousands of people,
--- because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
+-- Concurrent hits are counted exactly. Thousands of people may share one IPv4 address, because
+-- mobile carriers put their customers behind NAT. A single IPv6 customer has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
@@ -12,7 +12,7 @@ as $$
 declare
   recent timestamptz[];
 begin
-  -- The clock is read after the row is locked, so hits are sorted, as width_bucket requires.
+  -- The clock is read after the row is locked, so that hits stays sorted, as width_bucket requires.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
@@ -85,7 +85,8 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
+  'Counts a hit and returns its time; hit is null if the limit is used up. reset is the number of '
+  'seconds until a hit leaves the window.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql security definer set search_path = ''
@@ -105,7 +106,8 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
+comment on function private.store_hit is
+  'Stores a hit without checking the limit, and keeps only the latest rates.max hits.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -113,7 +115,7 @@ create function private.hold_hits(rule text, subjects text[]) returns void
   set search_path = ''
 as $$
 begin
-  -- This locks each row, or creates it, and changes no existing row.
+  -- Locks each row, or creates it, without changing existing rows.
   insert into private.rate_hits as held (rule, subject, hits, expires_at)
   select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
   from unnest(subjects) with ordinality as given (subject, nth)
@@ -122,7 +124,8 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
+comment on function private.hold_hits is
+  'Locks the rows of the subjects in the given order, before hits are counted.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -155,7 +158,8 @@ begin
 end
 $$;
 comment on function private.rate_subjects is
-  'The subjects that a hit counts for: with an IPv6 /64 also its /48, at ten times the limit.';
+  'The subjects that a hit counts for: the given one and, for an IPv6 /64, also its /48, which has '
+  'ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -192,7 +196,8 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if a limit is used up; refused is then its '
-  'rule. limit, remaining and reset (seconds) describe the refused rule, otherwise the first one.';
+  'Counts one hit for each pair of rule and subject. If a limit is used up, it counts none and '
+  'returns the rule of this limit in refused. limit, remaining and reset (seconds) describe the '
+  'refused rule, otherwise the first one.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;

@@ -4,7 +4,7 @@ create function private.refuse(
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Studio shows only the message of an error.
+  -- Studio shows only the message of an error, so the message itself must explain the error.
   if by_hand is not null and session_user <> 'facade'
     and coalesce(current_setting('request.jwt.claims', true), '') = '' then
     raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
@@ -13,7 +13,8 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
+  'Raises an API error (section 9 of the contract). If the change was made by hand, the message is '
+  'by_hand.';
 
 create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
@@ -23,7 +24,8 @@ create function private.field_problem(
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));
 comment on function private.field_problem is
-  'What is wrong with a field. fewest and most: how many characters a text may have.';
+  'An entry of an error''s list of invalid fields. fewest and most are the minimum and maximum '
+  'number of characters of a text.';
 
 create function private.refuse_fields(
   problems jsonb, status integer default 422, by_hand text default null
@@ -46,8 +48,9 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems. Its code is the first specific one (required, invalid and '
-  'the like are not), else validation_failed.';
+  'Raises one error that lists all problems, if there are any. The error has the code of the first '
+  'specific problem. If all are generic (required, invalid and the like), its code is '
+  'validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
@@ -75,7 +78,8 @@ comment on function private.refuse_value is 'Refuses a value that is missing or 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable
   return coalesce(nullif(or_null.value, '""'), 'null');
-comment on function private.or_null is 'The value of a field that null clears; "" counts as null.';
+comment on function private.or_null is
+  'The value of a field that can be cleared with null; an empty string clears it too.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -90,7 +94,7 @@ begin
 end
 $$;
 comment on function private.given_fields is
-  'The fields that a caller gives; null counts as absent unless it clears the field.';
+  'The fields that a request sets. A field with null is left out, unless it is clearable.';
 
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,

@@ -1,13 +1,16 @@
--- Searches compare texts as plain letters and digits with single spaces, made in these steps:
+-- Search compares texts after reducing them to plain letters and digits with single spaces:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
---   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
---      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي;
---      before و, ئ is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
+--   2. letters that people use interchangeably are unified: ٱ becomes ا; ى and the Persian ی become ي;
+--      ة and its variants become ه; ک گ become ك; ڤ پ چ ژ become ف ب ج ز; Arabic and Persian digits
+--      become 0-9
+--   3. diacritics, tatweel, hamzas and invisible characters are removed, so أ إ آ become ا, ؤ becomes و
+--      and ئ becomes ي; but ئ before و becomes و, because مسئول and مسؤول, شئون and شؤون are spellings
+--      of the same word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
--- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
+-- test/search/search-text.ts implements the same steps. test/search/vectors.json has test cases for
+-- both implementations.
 
 create extension if not exists pg_trgm with schema extensions;
 
@@ -15,7 +18,7 @@ create function private.search_text(value text) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- The limit is 16,000 characters; all texts of a listing together are never longer.
+  -- All texts of a listing together never exceed this limit of 16,000 characters.
   plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
@@ -40,15 +43,15 @@ create function private.name_order(name text) returns text
   language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
-  'The key by which names are sorted, in collation C: their plain letters, whose code points are '
-  'in alphabetical order. The code points of the names themselves, and many collations, would sort '
-  'آ, أ, إ and ا apart.';
+  'The sort key of a name, for collation C: its plain letters, whose code points are in '
+  'alphabetical order. Sorting the names themselves, by code points or with many other collations, '
+  'would separate آ, أ, إ and ا.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
-  -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
+  -- Words are truncated to fit into index entries, and sorted because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -68,8 +71,9 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has any character besides spaces, diacritics, tatweel and invisible ones. If '
-  'not, it counts as absent. A query of punctuation and symbols alone matches nothing.';
+  'Whether a query has any character other than spaces, diacritics, tatweel and invisible '
+  'characters. If it has none, it is treated as absent. A query of only punctuation and symbols '
+  'matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -77,7 +81,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
+  -- The plain text is checked as well, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long', most => 200);
   end if;
@@ -97,7 +101,8 @@ end
 $$;
 comment on function private.query_words is 'The first 30 distinct words of a query, sorted.';
 
--- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
+-- Unlike quote_literal, this escapes backslashes for tsquery instead of for SQL. The function sets
+-- no search_path, so that it can be inlined.
 create function private.quote_lexeme(word text) returns text
   language sql immutable parallel safe
   return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';

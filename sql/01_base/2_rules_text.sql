@@ -61,20 +61,22 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
+  'The combining marks of Unicode 17, and the half-width marks that NFKC turns into combining '
+  'marks.';
 
 create function private.beginning(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- The second of two characters belongs to the first if it is a mark, a joiner, a skin tone, a tag
-  -- of a flag or part of a syllable in Hangul, Thai or Lao, or if it follows a joiner, a virama, a
-  -- sign before numbers or a carriage return.
+  -- Two adjacent characters belong together if the second is a mark, a joiner, a skin tone, a tag of
+  -- a flag or part of a syllable in Hangul, Thai or Lao, or if the first is a joiner, a virama, a
+  -- sign that precedes numbers or a carriage return.
   joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
     '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
     '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
     '\u200D\uA9C0\uAAF6]';
-  -- The second letter of a flag: an odd number of flag letters stands before it.
+  -- Matches if the last character is the second letter of a flag, which an odd number of flag
+  -- letters precedes.
   half_flag constant text :=
     '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
   size integer := most;
@@ -91,7 +93,7 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'Cuts a text to at most "most" characters, without splitting a grapheme, such as a flag, a '
+  'Truncates a text to at most "most" characters without splitting a grapheme, such as a flag, a '
   'family emoji or a letter with its marks. A grapheme of more than 40 characters may be split.';
 
 create function private.text_problem(value text, most integer) returns text
@@ -103,7 +105,7 @@ begin
   if size > 4 * most then
     return 'too_long';
   elsif (size < 62 or size = char_length(value)) is not false then
-    return null; -- 31 marks take 62 bytes or more, and no mark is ASCII.
+    return null; -- 31 marks take at least 62 bytes, and no mark is ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
   end if;
@@ -111,8 +113,9 @@ begin
 end
 $$;
 comment on function private.text_problem is
-  'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
-  '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
+  'Why a text must not be processed (too_long or invalid), or null. An invalid text has more than '
+  '30 combining marks in a row (UAX #15). Normalising it would take quadratic time and could not '
+  'be interrupted.';
 
 create function private.length_problem(value text, fewest integer, most integer) returns text
   language sql immutable parallel safe
@@ -125,7 +128,7 @@ create function private.length_problem(value text, fewest integer, most integer)
 create function private.is_name(value text) returns boolean
   language sql immutable parallel safe set search_path = ''
 as $$
-  -- Control characters and ignorable characters are invisible or change the direction of the text.
+  -- Control and ignorable characters are invisible or change the text direction.
   select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -156,7 +159,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Returns the text, or raises 422 if it must not be processed (text_problem).';
+  'Returns the text, or raises 422 if it must not be processed (see text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -177,17 +180,18 @@ begin
 end
 $$;
 comment on function private.normal_form is
-  'The only function that may normalise a text (npm run check).';
+  'Normalises a text after checking it. No other function may call normalize (npm run check).';
 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
   language sql immutable parallel safe
-  -- In some locales no-break spaces do not count as white space.
+  -- [[:space:]] does not match no-break spaces in some locales, so they are listed.
   return nullif(btrim(regexp_replace(
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
 comment on function private.tidy is
-  'One trimmed line in a normal form, which may be longer than "most"; null if empty.';
+  'Normalises a text and returns it as one trimmed line, or null if it is empty. The result may be '
+  'longer than "most".';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -195,8 +199,8 @@ create function private.visible(value text) returns text
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
 comment on function private.visible is
-  'A text without invisible marks: zero-width spaces, soft hyphens, direction marks and variation '
-  'selectors. Phones add them to copied text.';
+  'Removes invisible characters, which phones add to copied text: zero-width spaces, soft hyphens, '
+  'direction marks and variation selectors.';
 
 create function private.visible_line(value text, most integer, path text) returns text
   language sql immutable parallel safe
@@ -204,8 +208,8 @@ create function private.visible_line(value text, most integer, path text) return
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
 comment on function private.visible_line is
-  'A typed line without hidden marks, and without joiners at its ends; elsewhere, joiners are part '
-  'of names. The edge functions do the same (texts.ts).';
+  'Cleans up a line that a person typed: invisible characters are removed, and joiners only at the '
+  'ends, because they can be part of a name. The edge functions do the same (texts.ts).';
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
@@ -214,7 +218,8 @@ as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so that parsing it fails.
+  -- NFKC turns 5² into 52 and ① into 1. A text with such characters is returned unchanged, so that
+  -- parsing it fails.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -223,8 +228,8 @@ begin
 end
 $$;
 comment on function private.typed is
-  'A typed phone, email, number or code: a visible line with ASCII digits; unchanged if a number '
-  'would change.';
+  'Cleans up a phone number, email, number or code that a person typed: a visible line with ASCII '
+  'digits. The text is returned unchanged if this would change the number.';
 
 create function private.bare_phone(typed text) returns text
   language sql immutable parallel safe
@@ -237,7 +242,8 @@ create function private.mobile_prefixes() returns text
   language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
-  'The prefixes of Kuwaiti mobile numbers. identifiers.ts has the same (docs/deploy.md).';
+  'The first digits of Kuwaiti mobile numbers, as a regular expression. identifiers.ts has the '
+  'same list (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql immutable set search_path = ''

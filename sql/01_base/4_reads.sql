@@ -8,7 +8,7 @@ begin
 end
 $$;
 
--- The function is plain SQL, so that it is planned as part of the calling query.
+-- Written in plain SQL, so that it is inlined into the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
   language sql stable
   rows 1
@@ -19,7 +19,7 @@ begin atomic
 end;
 comment on function private.terms is 'The current terms; no row if there are none.';
 
--- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
+-- pg_last_xact_replay_timestamp would not show whether a replica is still receiving anything.
 create function private.last_beat() returns timestamptz
   language plpgsql stable set search_path = ''
 as $$
@@ -28,13 +28,14 @@ begin
 end
 $$;
 comment on function private.last_beat is
-  'The time up to which this database has all commits of the primary.';
+  'This database has all commits of the primary up to this time.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.
+  -- A promoted replica has the same system identifier and a recent beat, because it writes the beat
+  -- itself. Only pg_is_in_recovery detects it.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then

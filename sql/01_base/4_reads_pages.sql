@@ -1,4 +1,5 @@
--- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
+-- A cursor contains the sort key of the last row of a page, and a checksum that ties the cursor to
+-- its query.
 
 create function private.page_size(given integer) returns integer
   language plpgsql immutable set search_path = ''
@@ -14,7 +15,8 @@ $$;
 create function private.cursor_checksum(query text, key text) returns text
   language sql stable parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
+comment on function private.cursor_checksum is
+  'Ties a cursor to its query and detects a modified cursor.';
 
 create function private.cursor_of(query text, key jsonb) returns text
   language sql stable parallel safe
@@ -30,7 +32,8 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys: the key of the page''s last row and, if any, of the next row.';
+  'The cursor for the next page; null on the last page. last_keys has the key of the last row of '
+  'this page and, if there is another page, the key of its first row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql stable set search_path = ''
@@ -59,13 +62,14 @@ begin
 end
 $$;
 comment on function private.cursor_key is
-  'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
+  'Extracts the key from a cursor. Raises 422 cursor_invalid if the cursor is damaged or belongs '
+  'to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is
-  'Whether a sort is known. A leading - reverses it; newest is -oldest.';
+  'Whether a sort order exists. A leading - reverses the order; newest is an alias of -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -92,9 +96,10 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts maps each sort order to two SQL '
-  'expressions over the indexed table: a value, which is never null, and an id. source is the from '
-  'and where clause, with $1 for the filters. sorts and source are constants.';
+  'The keys [value, id] of a page and of one more row, which shows whether another page follows. '
+  'sorts maps each sort order to two SQL expressions over the indexed table: a value, which is '
+  'never null, and an id. source is the from and where clause, in which $1 stands for the filters. '
+  'sorts and source are executed as SQL, so they must be constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql immutable set search_path = ''

@@ -11,6 +11,7 @@ begin
 end
 $$;
 comment on function private.notify is
-  'Notifies in the caller''s transaction but never makes it fail. details has the values that the '
-  'kind''s texts use. Optional: by (the acting account; nothing is sent if one of the two accounts '
-  'has blocked the other), from (the named identity) and at (the time of the event).';
+  'Creates a notification in the caller''s transaction, but never makes the transaction fail. '
+  'details has the values for the texts of the kind. Optional: by (the acting account; nothing is '
+  'sent if one of the two accounts has blocked the other), from (the identity that the '
+  'notification mentions) and at (the time of the event).';

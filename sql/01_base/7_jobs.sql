@@ -1,5 +1,5 @@
--- In for_each, a row that fails is rolled back. Unless a lock conflict was the cause, it raises an
--- alarm, and the job leaves the row out for an hour (failed_recently).
+-- When a row fails, for_each rolls its changes back. Unless the cause was a lock conflict, the
+-- failure raises an alarm and the job skips the row for an hour (failed_recently).
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql stable set search_path = ''
@@ -16,7 +16,7 @@ create function private.record_failure(step text, subject text, code text, why t
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- A lock conflict raises no alarm, because the next run tries the row again.
+  -- A lock conflict raises no alarm, because the next run retries the row.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -42,20 +42,22 @@ begin
         perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
-      when query_canceled then -- the statement ran out of time; finished rows are kept
+      when query_canceled then -- the statement timed out; rows processed so far are kept
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
-    -- A call ends well before the statement timeout; a job is called again until nothing is left.
+    -- A call returns well before the statement timeout. The job is called again until nothing is
+    -- left.
     exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
+  'Calls the step for each subject and returns the number of successes. With one => true it stops '
+  'after the first success, so that the transaction locks only a few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql security definer set search_path = ''
@@ -63,8 +65,8 @@ as $$
 declare
   gone bigint;
 begin
-  -- Rows are deleted by ctid, because on a freshly filled table the planner has no statistics and
-  -- would choose a bad plan. Partial indexes can be used only with the condition on infinity.
+  -- Rows are deleted by ctid, because the planner has no statistics for a table that was just filled
+  -- and would choose a bad plan. The condition on infinity is needed to use partial indexes.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -89,13 +91,14 @@ as $$
     select alarms.id from private.alarms
     where alarms.deliver_at between now() - interval '1 day' and now()
       and alarms.raised_at > now() - interval '1 day'
-      -- alarms_unsent is never sent: a receiver that could accept it works again.
+      -- alarms_unsent is never sent: once the receiver accepts alarms again, it no longer applies.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
     for no key update skip locked
   ), taken as (
-    -- A worker may crash while it sends, so alarms are sent again at growing intervals for a day.
+    -- A worker may crash while sending, so alarms are sent again for a day, at increasing intervals,
+    -- until finish_alarm marks them as delivered.
     update private.alarms
     set tries = alarms.tries + 1,
         deliver_at = now() + least(power(2, alarms.tries), 60) * interval '1 minute'
@@ -104,12 +107,13 @@ as $$
   )
   select coalesce(json_agg(json_build_object(
     'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
-    -- The administrator's name is only for the notification of the other admins.
+    -- The administrator's name appears only in the notification to the other administrators.
     'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
     'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
   from taken
 $$;
-comment on function private.take_alarms is 'Job: gives one worker alarms to send to ALARM_WEBHOOK.';
+comment on function private.take_alarms is
+  'Job: assigns due alarms to one worker, which sends them to ALARM_WEBHOOK.';
 
 create function private.finish_alarm(id bigint) returns void
   language sql security definer set search_path = ''
@@ -122,7 +126,8 @@ create function private.purge_rates() returns bigint
 as $$
   select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
-comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
+comment on function private.purge_rates is
+  'Job: deletes the counters of subjects without hits in the window.';
 
 create function private.note_jobs_ran() returns void
   language sql security definer set search_path = ''
@@ -147,7 +152,8 @@ begin
 end
 $$;
 comment on function private.claim_timestamp is
-  'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
+  'Claims a piece of recurring work and returns the time of the claim; null if the work is not due '
+  'or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
   language sql security definer set search_path = ''
@@ -156,7 +162,7 @@ as $$
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
 comment on function private.release_timestamp is
-  'Makes work due again unless another caller has claimed it.';
+  'Makes the work due again, unless another caller has claimed it since.';
 
 create function private.beat() returns void
   language sql set search_path = ''
@@ -165,7 +171,8 @@ as $$
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
 $$;
 comment on function private.beat is
-  'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
+  'Stores the current time, from which replicas compute their lag. pg_cron calls it every two '
+  'seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
   private.claim_timestamp, private.release_timestamp, private.take_alarms, private.finish_alarm

@@ -1,4 +1,4 @@
--- The form of codes and ids is strict, because they appear in comma-separated lists and URLs.
+-- Codes and ids have a strict format, because they appear in comma-separated lists and URLs.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -13,8 +13,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds; for '
-  'decision reasons, the kinds of items that they usually concern.';
+  'For kinds of property: their usual listing types. For notification categories: the kinds of '
+  'notifications in them. For decision reasons: the kinds of items that they usually apply to.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -47,7 +47,8 @@ create table public.areas (
 );
 comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
-  'Whether the centroid is an estimate without a source, good enough for the map only.';
+  'Whether the centroid is only an estimate without a source. Such a centroid is used only on the '
+  'map.';
 comment on column public.areas.reach_km is
   'The maximum distance of a listing from the centroid; null if the distance is not checked.';
 
@@ -61,8 +62,8 @@ create table private.landmarks (
   edited text[] not null default '{}'
 );
 comment on table private.landmarks is
-  'Malls, hospitals, towers and the like, near which listings are searched; further spellings are in '
-  'private.reading_words. Never purged: admins maintain them.';
+  'Malls, hospitals, towers and other places near which people search for listings. Alternative '
+  'spellings of their names are in private.reading_words. Never purged: admins maintain them.';
 alter table private.landmarks enable row level security;
 grant select on private.landmarks to acting;
 create policy "functions for clients read all" on private.landmarks for select to acting using (true);

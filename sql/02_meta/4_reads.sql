@@ -8,7 +8,8 @@ as $$
   ))
 $$;
 comment on function private.get_app is
-  'Facade: what apps read when they start: minVersion, storeUrl, privacyUrl, support, terms.';
+  'Facade: returns the settings that apps load at startup: minVersion, storeUrl, privacyUrl, '
+  'support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 
@@ -72,7 +73,7 @@ as $$
   select json_object_agg(words.name, words.items order by words.name)
   from (
     select
-      -- plot_position becomes plotPosition, the name of the listing field that takes its codes.
+      -- plot_position becomes plotPosition, the name of the listing field that contains its codes.
       (
         select string_agg(
           case when ordinal = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''

@@ -13,7 +13,7 @@ $$;
 
 create function private.account_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare
@@ -29,11 +29,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
+comment on function private.account_id is
+  'The caller''s account; null unless the account may act and the session still exists.';
 
 create function private.identity_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare
@@ -41,7 +42,8 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- check_acting_identity keeps the acting identity active. Only is_ignored reads private.acts.
+  -- The identity's status is not checked, because check_acting_identity and on_identity_status keep
+  -- active_identity_id active. Only is_ignored reads private.acts.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -52,7 +54,7 @@ begin
 end
 $$;
 comment on function private.identity_id is
-  'The acting identity; null if there is none, the account may not act or the session is over.';
+  'The acting identity; null if there is none, the account may not act or the session has ended.';
 
 create function private.is_ignored() returns boolean
   language plpgsql stable set search_path = ''
@@ -63,7 +65,8 @@ begin
 end
 $$;
 comment on function private.is_ignored is
-  'Whether the token is no longer valid. Called after identity_id, which may set private.acts.';
+  'Whether the token is no longer valid. Call this only after identity_id, which sets private.acts '
+  'for a valid token.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql stable
@@ -86,7 +89,7 @@ begin
 end
 $$;
 comment on function private.caller_refusal is
-  'Why the caller may not act, as {status, code, detail}; null if it may.';
+  'The error {status, code, detail} for a caller who may not act, otherwise null.';
 
 create function private.maintenance_detail(said jsonb) returns jsonb
   language sql stable
@@ -113,8 +116,9 @@ begin
 end
 $$;
 comment on function private.require_open is
-  'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each person''s call; count_action does so for calls that bypass the facade.';
+  'Raises 503 maintenance while the maintenance setting has a text, except for administrators. The '
+  'facade calls this before each request of a person; count_action calls it for requests that '
+  'bypass the facade.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
@@ -132,7 +136,8 @@ begin
 end
 $$;
 comment on function private.require_account is
-  'Raises 401 token_missing or token_invalid, 403 account_suspended or account_banned.';
+  'Returns the caller''s account, or raises 401 token_missing or token_invalid, or 403 '
+  'account_suspended or account_banned.';
 
 create function private.check_expected(identity_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -156,7 +161,7 @@ begin
     perform private.require_account();
     perform private.refuse(403, 'identity_not_usable');
   end if;
-  -- Most callers send no X-Expect-Identity. This condition saves them a function call.
+  -- Most requests have no X-Expect-Identity. For these, the condition saves a function call.
   if current_setting('facade.expected_identity', true) <> '' then
     perform private.check_expected(identity_id);
   end if;
@@ -164,7 +169,8 @@ begin
 end
 $$;
 comment on function private.require_identity is
-  'Raises the errors of require_account, 403 identity_not_usable or 409 identity_changed.';
+  'Returns the acting identity, or raises the errors of require_account, 403 identity_not_usable '
+  'or 409 identity_changed.';
 
 create function private.expect_identity(identity_id uuid) returns void
   language plpgsql set search_path = ''
@@ -174,7 +180,8 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-  -- The identity is checked again (check_expected) under the lock that keeps it from changing.
+  -- check_expected compares again once the account is locked, so that the identity can no longer
+  -- change.
   perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;

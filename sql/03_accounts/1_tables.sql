@@ -1,4 +1,5 @@
--- The acting identity is stored here, never in a token. Listings and money belong to identities.
+-- accounts.active_identity_id has the acting identity; it is never in a token. Listings and money
+-- belong to identities, not to accounts.
 
 create table public.accounts (
   id uuid primary key,
@@ -54,34 +55,38 @@ comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether a code, a provider or an admin proved the email; registering does not. If the account '
-  'has a phone too, the email is always proven.';
+  'Whether a code, a provider or an admin proved the email. Registering with an email does not '
+  'prove it. If the account also has a phone, its email is always proven.';
 comment on column public.accounts.proof_first is
-  'Whether the account was registered from an IP address with many unproven accounts, and has to '
-  'prove a phone or email before it may publish or write to others.';
+  'Whether the account was registered from an IP address with many unproven accounts. Such an '
+  'account must prove a phone or email before it may publish or write to others.';
 comment on column public.accounts.taken_over_at is
   'When the password was last overwritten: by a provider sign-in that proved the email, or by an '
   'admin who set a contact. Null after a password reset.';
 comment on column public.accounts.terms_version is
-  'The version last accepted; null again once the email is proven for the first time, because '
-  'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
+  'The version of the terms that was accepted last. It is cleared when the email is proven for the '
+  'first time, because somebody else may have registered the account and accepted the terms.';
+comment on column public.accounts.status is
+  'A requested deletion (delete_at) does not change the status.';
 comment on column public.accounts.status_reason is
-  'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
+  'Why the account was suspended or banned. The person sees only the reason for a suspension.';
 comment on column public.accounts.delete_at is
-  'When a requested deletion is due, even of a locked account. Nobody sees the account until a '
-  'sign-in cancels it.';
-comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
+  'When a requested deletion is due, even if the account is suspended or banned. The account is '
+  'hidden from everybody until a sign-in cancels the deletion.';
+comment on column public.accounts.money_at_deletion is
+  'What happens to the money in the wallets: refund or give_up.';
 comment on column public.accounts.unreachable_since is
-  'When the account lost its last contact (phone or email). If it has no provider either, nobody '
-  'can sign in to it, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
+  'When the account lost its last contact (phone or email). If no provider is linked either, '
+  'nobody can sign in to the account, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is
+  'The acting identity. Its status is always active.';
 comment on column public.accounts.topic is
   'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels. It is replaced together with topic, '
-  'and when an identity stops being active.';
--- Updating a column of a non-partial unique index would block foreign key checks.
+  'A secret in the names of the live channels of the account''s conversations. It is replaced '
+  'together with topic, and when an identity stops being active.';
+-- These unique indexes are partial, because updating a column of a non-partial one would block
+-- foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -131,21 +136,24 @@ create table public.identities (
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
-comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
-comment on column public.identities.status is 'People start as active, others as pending_verification.';
+comment on column public.identities.type is
+  'company: a developer or other firm; office: a real-estate broker.';
+comment on column public.identities.status is
+  'People start as active, companies and offices as pending_verification.';
 comment on column public.identities.status_reason is
-  'Why it was rejected or suspended, or why its last change was refused.';
+  'Why the identity was rejected or suspended, or why its last changes were refused.';
 comment on column public.identities.closes_from is
-  'The status before closing, which returns if the owner cancels the closing.';
-comment on column public.identities.close_at is 'When a closing identity becomes closed.';
-comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
+  'The status before closing. It is restored if the owner cancels the closing.';
+comment on column public.identities.close_at is 'When the status changes from closing to closed.';
+comment on column public.identities.money_at_close is
+  'What happens to the money in the wallet: refund or give_up.';
 comment on column public.identities.pending_changes is
-  'Changes of a verified page that await an admin''s decision, by field: names, the licence '
-  'number, a later licence date.';
+  'Changes to a verified page that await an administrator''s decision, by field: names, the '
+  'licence number or a later expiry date of the licence.';
 create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 comment on column public.identities.stopped_at is
   'When an administrator stopped the identity, by suspending it or by suspending or banning its '
-  'account; null otherwise. The time of its plan and listings is paused until it may act again.';
+  'account; otherwise null. The terms of its plan and listings are paused until it may act again.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
@@ -209,15 +217,18 @@ create table public.account_settings (
 comment on table public.account_settings is
   'The settings of an account; without a row the defaults apply. Deleted with the account.';
 comment on column public.account_settings.notifications is
-  'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
+  'The channels that the person switched on or off, such as {"leads":{"push":false}}. Defaults '
+  'apply to all others.';
 comment on column public.account_settings.quiet_to is
-  'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
-comment on column public.account_settings.show_phone is 'Whether others may request the number.';
-comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
+  'The end of the quiet hours in Kuwait time; on the next day if it is before quiet_from.';
+comment on column public.account_settings.show_phone is
+  'Whether others may request the phone number.';
+comment on column public.account_settings.read_receipts is
+  'Read receipts are shown only if both sides allow them.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients; not used in SQL.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with the account, or go on in one that it has not answered: '
-  'everyone, or only accounts with a proven phone or email (proven).';
+  'Who may start a conversation with the account, or continue one that the account has not '
+  'answered: everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -240,8 +251,9 @@ create table private.idempotency_keys (
   primary key (account_id, key)
 );
 comment on table private.idempotency_keys is
-  'Answers by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'The SHA-256 of identity and request.';
+  'Responses by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is
+  'The SHA-256 of the acting identity and the request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, insert, update (answer), delete on private.idempotency_keys to acting;

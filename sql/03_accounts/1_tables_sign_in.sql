@@ -12,14 +12,14 @@ create table private.registrations (
 comment on table private.registrations is
   'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
   'Cleaned by private.purge_codes.';
-comment on column private.registrations.id is 'A secret that proves who made the attempt.';
+comment on column private.registrations.id is 'A secret that proves which client made the attempt.';
 comment on column private.registrations.sealed_password is
   'Encrypted with AES-GCM; null if the attempt was refused or is older than an hour.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
   where sealed_password is not null;
--- All refused and old attempts to register a phone share one row.
+-- All refused or expired attempts to register the same phone share one row.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -31,9 +31,10 @@ create table private.email_claims (
   claimed_at timestamptz not null default now()
 );
 comment on table private.email_claims is
-  'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The client''s IP; null at provider sign-ins.';
-comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
+  'Emails that are reserved while Auth creates a user. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is
+  'The IP address of the client; null for a sign-in with a provider.';
+comment on column private.email_claims.claimed_at is 'The reservation is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
 create policy "nobody but functions of their owner" on private.email_claims using (false);
@@ -73,20 +74,22 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which a change began; it cannot be completed after the session has ended. Null '
-  'for resets, undos and changes by an admin.';
+  'The session in which the change began. The change cannot be completed once this session has '
+  'ended. Null for resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
-  'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
+  'undo (by a reset) and set (by an admin) take effect at once, and their rows are then deleted.';
 comment on column private.contact_changes.value is
-  'The new phone or email; for a reset, the contact that got the code; null for a removal.';
+  'The new phone or email; for a reset, the contact that the code was sent to; null for a removal.';
 comment on column private.contact_changes.other_value is
-  'The proven contact of the other kind when the change was done.';
+  'The proven contact of the other kind at the time of the change.';
 comment on column private.contact_changes.closes is
-  '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
+  '[{"listings": n}] if the email was taken from another account, which has n listings and can no '
+  'longer be signed in to.';
 comment on column private.contact_changes.proven_at is
-  'When the change was proven: by its code, or at once if it needs none (removal, undo, set). Auth '
-  'accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
+  'When the change was proven: by its code, or at once if it needs no code (removal, undo, set). '
+  'Auth accepts the change until ten minutes later.';
+comment on column private.contact_changes.expires_at is
+  '1 hour after the change began, or 72 hours after it was done.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -135,13 +138,15 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for a signed-in person, prove for a new contact, sudo for an administrator.';
-comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
+  'change: for a signed-in person; prove: for a new contact; sudo: for an administrator.';
+comment on column private.codes.reset_id is 'A secret that proves which client requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';
+comment on column private.codes.requested_by is
+  'A keyed hash of the IP address that requested the code (see address_mark).';
 comment on column private.codes.tries is
-  'Wrong guesses that name the attempt or come from the address that requested the code.';
-comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
+  'Wrong guesses that name the registration, reset or change of the code, or come from the IP '
+  'address that requested the code.';
+comment on column private.codes.unknown_tries is 'All other wrong guesses.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
 create index codes_change_idx on private.codes (change_id);
@@ -156,9 +161,9 @@ create table private.sms_sent (
   mail integer not null default 0
 );
 comment on table private.sms_sent is
-  'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
+  'Number of SMS (limited by SMS_PER_DAY) and emails per hour. Cleaned by private.purge_codes.';
 comment on column private.sms_sent.hour is
-  'The start of the hour; the limit per day uses days in Kuwait time.';
+  'The start of the hour. The daily limit uses days in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -169,10 +174,12 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'IP addresses from which people signed in to an account. Limits that strangers can use up do not '
-  'apply to them. Cleaned by private.purge_known_addresses.';
-comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
+  'IP addresses from which somebody signed in to an account. They are exempt from the limits that '
+  'strangers could use up. Cleaned by private.purge_known_addresses.';
+comment on column private.known_addresses.mark is
+  'A keyed hash of the IP address; not part of data exports.';
+comment on column private.known_addresses.known_until is
+  '90 days after the last sign-in from this address.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -185,11 +192,12 @@ create table private.session_clients (
   refreshed_at timestamp
 );
 comment on table private.session_clients is
-  'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
-comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
+  'The client that last received the tokens of a session. Cleaned by private.on_session_ended.';
+comment on column private.session_clients.address is
+  'The IP address, for IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'auth.sessions.refreshed_at when the row was written. If it is newer there, a client has '
-  'refreshed at Auth directly.';
+  'The value of auth.sessions.refreshed_at when this row was written. If the value there is newer, '
+  'a client has refreshed the session directly at Auth.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -203,16 +211,19 @@ create table private.social_tokens (
   topic uuid
 );
 comment on table private.social_tokens is
-  'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
+  'Provider tokens used for sign-ins, and their nonces. Cleaned by private.purge_social_tokens.';
+comment on column private.social_tokens.key is
+  'The provider, and the SHA-256 of either the signed part of the token or the nonce.';
 comment on column private.social_tokens.expires_at is
-  'When a token can be used again after an unfinished sign-in, or a used token may be deleted.';
-comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
+  'If the sign-in was not finished, when the token can be used again; otherwise, when the row may '
+  'be deleted.';
+comment on column private.social_tokens.client is 'SHA-256 of the IP address and user agent.';
 comment on column private.social_tokens.used_at is
-  'When the token opened a session; null before. The same client may use it again once, within 60 '
-  'seconds.';
+  'When the token opened a session; null before that. The same client may use the token once more '
+  'within 60 seconds.';
 comment on column private.social_tokens.topic is
-  'accounts.topic at used_at. If accounts.topic has changed, a session of the account has ended.';
+  'The value of accounts.topic at used_at. If accounts.topic has changed since, a session of the '
+  'account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -226,11 +237,11 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
-  'password hash under another key only while there is a row. A provider''s row allows one token. '
-  'Cleaned by private.purge_social_tokens.';
+  'Sign-ins in progress. Only while a sign-in has a row here, Auth can link a provider, issue a '
+  'token for a provider or re-encrypt a password hash with another key. The row of a provider '
+  'sign-in allows one token. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.topic is
-  'The topic that the account must still have if the sign-in is a repetition.';
+  'For a repeated sign-in: the value that accounts.topic must still have.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
@@ -246,11 +257,12 @@ create table private.announced_passwords (
   expires_at timestamptz not null default now() + interval '15 seconds'
 );
 comment on table private.announced_passwords is
-  'Auth can set a password only if a row announces it. Cleaned by private.purge_social_tokens.';
+  'Password changes in progress. Auth can set a password only if a row here announces it. Cleaned '
+  'by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
-  'The session that stays signed in; null if a code sets the password.';
+  'The session that stays signed in; null if the password is set with a code.';
 comment on column private.announced_passwords.identifier is
-  'The phone or email that got the code and must still be the account''s.';
+  'The phone or email that the code was sent to. It must still belong to the account.';
 comment on column private.announced_passwords.expires_at is
   '15 seconds after the announcement, because Auth may take up to ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
@@ -263,16 +275,16 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions that were not deleted with the others of their account, because another transaction '
-  'had locked them. Cleaned by private.end_sessions_left.';
+  'Sessions that could not be deleted with the other sessions of their account, because another '
+  'transaction had locked them. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);
 
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
-  'The account (account_bits) whose new password was last refused at Auth. A sequence is used, '
-  'because a rollback does not undo it.';
+  'The account (account_bits) whose new password was last refused. This is a sequence, because a '
+  'rollback does not undo a change of its value.';
 
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -283,8 +295,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Apple''s refresh tokens, to be revoked at deletion or when Apple is removed as a provider. '
-  'Cleaned by private.finish_apple_revocation.';
+  'Refresh tokens from Apple. They are revoked when the account is deleted or Apple is removed as '
+  'its provider. Cleaned by private.finish_apple_revocation.';
 create index apple_tokens_revoke_idx on private.apple_tokens (revoke_at)
   where revoke_at is not null;
 alter table private.apple_tokens enable row level security;

@@ -1,4 +1,5 @@
--- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
+-- A standard SQL body ("return …") is parsed when the function is created, so the function needs no
+-- search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
   language sql stable parallel safe
   return (
@@ -12,7 +13,7 @@ create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
   return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
-  'Whether an account may act and others see it. No other function decides this.';
+  'Whether an account may act and is visible to others. No other function decides this.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql stable set search_path = ''
@@ -31,7 +32,8 @@ begin
                        'until', account.suspended_until) || deletion);
 end
 $$;
-comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
+comment on function private.lock_refusal is
+  'The error for a suspended or banned account, otherwise null.';
 
 -- Triggers call both functions with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
@@ -68,7 +70,8 @@ begin
 end
 $$;
 comment on function private.is_in_order is
-  'Whether jobs may act for an identity: it may act itself, and its plan and listings are running.';
+  'Whether jobs may act for an identity: the identity may act, and its plan and listings are not '
+  'paused.';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable
@@ -89,7 +92,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'Makes an account stop acting as an identity, on all devices, once the identity is not active.';
+  'When an identity is no longer active, makes its account stop acting as it on all devices.';
 
 create trigger identities_stop_acting
   after update of status on public.identities
@@ -105,8 +108,8 @@ create function private.is_stopped(account public.accounts, identity_status text
       and ((is_stopped.account).suspended_until < now()) is not true,
     false);
 comment on function private.is_stopped is
-  'Whether an administrator keeps an identity from acting, rather than its owner or an expired '
-  'licence.';
+  'Whether an identity may not act because of a decision by an administrator, and not because of '
+  'its owner or an expired licence.';
 
 create function private.stop_identity() returns trigger
   language plpgsql
@@ -123,7 +126,8 @@ begin
 end
 $$;
 comment on function private.stop_identity is
-  'Records since when an administrator''s act has kept an identity from acting.';
+  'Sets stopped_at when an administrator stops an identity, and clears it when the identity is no '
+  'longer stopped.';
 
 create trigger identities_tell_since_when
   before update of status on public.identities
@@ -146,7 +150,8 @@ begin
 end
 $$;
 comment on function private.stop_identities is
-  'Records since when an administrator''s act has kept the identities of an account from acting.';
+  'Sets or clears stopped_at of an account''s identities when the account is suspended, banned or '
+  'restored.';
 
 create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
@@ -162,7 +167,8 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is already locked here, and every change of an identity's status locks it first.
+  -- There is no race: the account is locked here, and every change of an identity's status locks the
+  -- account first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -172,7 +178,8 @@ begin
 end
 $$;
 comment on function private.check_acting_identity is
-  'Refuses an identity that is not active, so that active_identity_id alone shows who acts.';
+  'Refuses an identity that is not active, so that active_identity_id can be used without checking '
+  'the status of the identity.';
 
 create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
@@ -183,7 +190,8 @@ create function private.require_terms() returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- If the call stood in the condition, the planner would evaluate it too, for an estimate.
+  -- Called here, because the planner would also evaluate a call inside the condition, to estimate
+  -- its result.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -198,8 +206,8 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'For functions that publish or write to others. Raises 403 terms_not_accepted or the errors of '
-  'require_account.';
+  'Called by functions that publish something or write to others. Raises 403 terms_not_accepted or '
+  'the errors of require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
   language sql immutable
@@ -258,7 +266,8 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated, else null.';
+comment on function private.outdated_terms is
+  'The detail of 409 terms_outdated if version is not the current one, otherwise null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;

@@ -11,7 +11,7 @@ as $$
   )
 $$;
 comment on function private.is_banned_contact is
-  'Whether a banned account had this phone or email. The edge functions make hash.';
+  'Whether this phone or email belonged to a banned account. The edge functions compute hash.';
 
 create function private.keep_banned_contacts() returns trigger
   language plpgsql security definer set search_path = ''
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function private.keep_banned_contacts is
-  'Keeps the proven phone and email of a banned account, until the ban is lifted.';
+  'Stores the proven phone and email of a banned account, and deletes them when the ban is lifted.';
 
 create trigger accounts_keep_banned_contacts
   after update of status, phone, email, email_proven on public.accounts

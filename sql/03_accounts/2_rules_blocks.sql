@@ -14,7 +14,7 @@ begin
 end
 $$;
 
--- Few callers have blocked anybody, so the session is checked last.
+-- Most callers have blocked nobody, so the session is checked only if there are blocks.
 create function private.blocked_identities() returns uuid[]
   language plpgsql stable
   security definer -- reads the caller's blocks before checking the session
@@ -36,5 +36,5 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'The identities that the caller blocked. Other identities of the same accounts stay in lists, '
-  'because their absence would reveal who owns them.';
+  'The identities that the caller has blocked. Other identities of the same accounts stay in '
+  'lists, because leaving them out would reveal who owns them.';

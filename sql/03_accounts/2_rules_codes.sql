@@ -1,6 +1,6 @@
--- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each code that is used lets the address request more. At worst an attacker blocks codes to new
--- numbers there for an hour.
+-- Thousands of people may share an IP address, so the rate code_address counts only codes that are
+-- sent, and each code that is used allows the address to request more. At worst, an attacker can
+-- keep new numbers at that address from getting codes for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -11,8 +11,9 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is the time for completing a registration or reset. Attempts to register a phone '
-  'within contested_for compete. unknown_tries is the number of guesses that strangers share.';
+  'attempt_life is the time allowed to complete a registration or reset. Registrations of the same '
+  'phone within contested_for compete with each other. unknown_tries is the number of guesses that '
+  'all strangers share.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -22,20 +23,22 @@ alter table private.codes add constraint codes_tries_are_few check (
 create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
   language sql stable security definer set search_path = ''
 as $$
-  -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone, so only one of twenty concurrent ones sends one.
+  -- An IP address has to wait only after a code that it requested itself, so no stranger can block
+  -- the owner. A registration has to wait after any code to the phone, so only one of twenty
+  -- concurrent registrations sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
     and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
-comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
+comment on function private.code_wait is
+  'The number of seconds until the next code can be requested; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
   language sql immutable set search_path = ''
 as $$
-  -- Email addresses cost nothing, so codes by mail must not allow more SMS.
+  -- Email addresses are free, so using codes sent by email must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
@@ -43,7 +46,8 @@ create function private.count_use(identifier text, address text, address_hash te
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
+  -- A code requested from a known address of the account does not count towards the address's limit,
+  -- so using it must not raise that limit.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
     perform private.store_hit('code_used_address', subject)
@@ -52,7 +56,7 @@ begin
 end
 $$;
 comment on function private.count_use is
-  'Counts one used code a day for each contact; the address may then request more codes.';
+  'Lets the IP address request more codes after a code was used; counts once a day per contact.';
 
 create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
@@ -97,7 +101,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code without a recipient is counted only to give the same answer, so the count is undone.
+  -- A code that is not sent is counted only to give the same answer, so its count is undone.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent
@@ -163,6 +167,7 @@ begin
 end
 $$;
 comment on function private.count_code is
-  'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s. Such requests may use half of the '
-  'codes, so that the other half is left for the contact''s owner.';
+  'Counts a code as sent or, if it has no recipient, as unsent. If a limit is used up, returns '
+  '{error} and counts nothing. for_another means that the contact does not belong to the '
+  'requesting account. Such requests may use only half of the codes, so that the contact''s owner '
+  'can use the rest.';

@@ -1,6 +1,6 @@
 -- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
--- proves only the contact that got it. After a change of one contact, or a password reset with its
--- code, the other contact cannot change for 72 hours; a reset with a code to the other contact
+-- proves only the contact that it was sent to. After a contact was changed, or used for a password
+-- reset, the other contact cannot be changed for 72 hours. A reset with a code to the other contact
 -- undoes the change (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
@@ -24,7 +24,7 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'The end of the 72 hours in which a contact cannot be changed, or null.';
+  'When the 72 hours end in which this contact cannot be changed; null if it can be changed.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
@@ -36,7 +36,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- A provider is enough only for an account that has neither phone nor email.
+    -- A provider is sufficient only for an account that has neither phone nor email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -52,9 +52,9 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. A contact of the other kind counts only if none of this kind is '
-  'proven.';
+  'Whether proof is sufficient for a change: password, provider (within five minutes of a sign-in '
+  'with a provider) or the contact that a code was sent to. A contact of the other kind is '
+  'sufficient only if the account has no proven contact of this kind.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -74,7 +74,7 @@ begin
 end
 $$;
 comment on function private.has_other_way is
-  'Whether the account can sign in without the given way.';
+  'Whether the account can still be signed in to without the given phone or provider.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -94,4 +94,5 @@ begin
 end
 $$;
 comment on function private.lock_session is
-  'Locks the account of a session; raises 401 token_invalid if session or account is not usable.';
+  'Locks the account of a session. Raises 401 token_invalid if the session has ended or the '
+  'account is suspended, banned or deleted.';

@@ -16,7 +16,8 @@ begin
 end
 $$;
 comment on function private.anonymise_account is
-  'Removes personal data from the account. Triggers on its updates clean up the other areas.';
+  'Removes the personal data of an account. These updates fire triggers that clean up the other '
+  'areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql security definer set search_path = ''
@@ -26,7 +27,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_account_deleted_for_apple is 'Makes a job revoke Apple''s tokens.';
+comment on function private.on_account_deleted_for_apple is
+  'Makes a job revoke the account''s Apple tokens.';
 
 create trigger accounts_revoke_apple
   after update of status on public.accounts

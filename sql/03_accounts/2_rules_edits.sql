@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use. A suspended or banned account keeps its '
+  'Clears the columns that do not apply to the new state. A suspended or banned account keeps its '
   'delete_at.';
 
 create trigger accounts_abide_by_their_state
@@ -44,7 +44,7 @@ begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
   elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
-    -- Another status would cancel the closing that the owner requested, without a trace.
+    -- Any other status would silently cancel the closing that the owner requested.
     perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
       'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
@@ -64,7 +64,7 @@ begin
       'Its owner closes it in the app: status closed ends it at once, and for good.');
   end if;
   if new.status not in ('active', 'expired', 'suspended') then
-    new.pending_changes := null; -- it is not verified, so its page itself can be changed
+    new.pending_changes := null; -- an unverified page is edited directly
   end if;
   if new.status = 'closed' then
     new.display_name := 'حساب محذوف';
@@ -73,7 +73,8 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Checks a new state and clears unused columns.';
+comment on function private.apply_identity_state is
+  'Refuses an invalid new status, and clears the columns that do not apply to the new status.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities

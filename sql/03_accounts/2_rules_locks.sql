@@ -1,13 +1,14 @@
--- All transactions take locks in one order, to avoid deadlocks. The account comes first. A write
--- for an identity first takes a shared lock on the account, then checks that the account may act. A
--- change of the state of an account or identity locks the account exclusively, so that the second
--- of two such changes waits before it holds any other lock. Opening a conversation also takes a
--- shared lock on the other account, because a deletion selects the rows to lock more than once and
--- must not find new ones the second time. The full order; rows of one kind are locked by their ids:
+-- To avoid deadlocks, all transactions take locks in the same order. The account comes first. A
+-- write on behalf of an identity first takes a shared lock on the account, then checks that the
+-- account may act. A change of the state of an account or identity locks the account exclusively, so
+-- that the second of two such changes waits before it holds any other lock. Opening a conversation
+-- also takes a shared lock on the other account, because a deletion selects the rows to lock more
+-- than once and must not find new rows the second time. This is the full order (rows of the same
+-- kind are locked in the order of their ids):
 --
 --   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
---                                            tokens of version 1 Auth locks the session first, so a
---                                            request that it answers with 500 or 409 is retried.
+--                                            tokens of version 1, Auth locks the session first, so
+--                                            requests that Auth answers with 500 or 409 are retried.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
 --                                            pictures, a device, conversations opened, blocks,
@@ -20,24 +21,29 @@
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
---  11. advisory locks                        unread counts; chat histories, late so that readers
+--  11. advisory locks                        unread counts; chat histories, taken late so that readers
 --                                            hardly wait. Hiding a picture everywhere locks one
 --                                            conversation after another and retries after deadlocks.
---  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
+--  12. locks of deferred triggers            feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks for an admin's act, which is retried
--- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
--- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
--- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, the rates of pushes under the devices' locks:
--- first the reader's rate for strangers (pushes_strangers), then the rate of the two accounts. A
--- batch of messages locks the rows of pushes_strangers for all readers before its first push. Any
--- two rates are always counted in the same order.
+-- Four kinds of locks come before all of these:
+--
+--   - the advisory lock for an administrator's act, which is retried within its transaction after a
+--     deadlock (11_admin/2_rules_acts.sql)
+--   - the advisory lock for administrators' requests that have a daily limit
+--     (11_admin/2_rules_ceilings.sql)
+--   - the advisory lock for the phone or email of a code (the rows of codes come after the account)
+--   - the rates of the acting account (01_base/2_rules_rates.sql)
+--
+-- The rate of a listing (price_changes) is counted while the listing is locked. The rates of pushes
+-- are counted while the devices are locked: first the reader's rate for strangers (pushes_strangers),
+-- then the rate of the two accounts. A batch of messages locks the rows of pushes_strangers for all
+-- readers before its first push. Any two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
--- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
--- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
--- nevertheless is retried as a whole (functions/_shared/database/pools.ts).
+-- them. Columns of referenced keys never change, so foreign key checks never wait. A job changes one
+-- account per transaction, or skips locked rows. If a transaction deadlocks nevertheless, it is
+-- retried as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
@@ -59,7 +65,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but with a shared lock on the account; for writes of the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes to the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -70,7 +76,8 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- The identity's status is not checked: when it is no longer active, active_identity_id is null.
+  -- The status of the identity need not be checked: active_identity_id is null if it is no longer
+  -- active.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -90,7 +97,8 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but with a shared lock on the account; for writes of the identity.';
+  'Like require_identity, but with a shared lock on the account; for writes on behalf of the '
+  'identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -122,7 +130,8 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Returns the locked account, or null.';
+comment on function private.lock_account_exclusively is
+  'Locks the account and returns it, or null if it does not exist.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
@@ -136,7 +145,8 @@ begin
 end
 $$;
 comment on function private.lock_sessions is
-  'Locks the sessions of an account; called before the account is locked, as in a refresh.';
+  'Locks the sessions of an account. Called before the account is locked, which is also the order '
+  'of a token refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -158,8 +168,9 @@ as $$
 declare
   began constant timestamptz := clock_timestamp();
 begin
-  -- A sign-in or change of password locks the user first, a refresh the session. So while a session
-  -- is locked, this releases the user and tries again.
+  -- A sign-in or password change locks the user first, but a refresh locks the session first. To
+  -- avoid deadlocks with either, this releases the user and retries for as long as a session is
+  -- locked.
   loop
     begin
       perform from auth.users where users.id = lock_auth_user.user_id for update;
@@ -187,7 +198,8 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'Like lock_caller, but locks exclusively.';
+comment on function private.lock_caller_exclusively is
+  'Like lock_caller, but with an exclusive lock.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,

@@ -1,4 +1,5 @@
--- Rows that depend on an account or identity are locked in order before triggers write to them.
+-- Locks the rows that depend on an account or identity, in the order of 2_rules_locks.sql, before
+-- triggers write to them.
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
@@ -14,7 +15,8 @@ begin
       or reports.reported_identity_id = any (identity_ids)
     order by reports.id for no key update;
   end if;
-  -- Sending locks the conversation too, so that no message reaches an account that may not act.
+  -- Sending a message locks the conversation too, so that no message reaches an account that may not
+  -- act.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants
@@ -68,8 +70,8 @@ begin
 end
 $$;
 comment on function private.lock_dependents is
-  'Locks the account and all rows that depend on it; goes: account and identities are being '
-  'deleted.';
+  'Locks the account and all rows that depend on it. goes is true if the account is being deleted '
+  'or the identity closed.';
 
 create function private.before_state_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -86,7 +88,7 @@ begin
 end
 $$;
 comment on function private.before_state_change is
-  'Locks the rows that triggers will change because of the new state.';
+  'Locks the rows that triggers will change as a result of the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
@@ -96,7 +98,7 @@ create trigger accounts_take_what_follows
     and (old.status in ('suspended', 'banned')
       or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
-    or private.is_proven(old) <> private.is_proven(new) -- its reviews begin or cease to count
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews start or stop counting
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is

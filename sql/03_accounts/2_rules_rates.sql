@@ -1,5 +1,6 @@
--- A function counts its own act in its transaction (count_action). An act that cannot be undone, or
--- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
+-- Usually a function counts an action in its own transaction (count_action). An action that cannot
+-- be undone, or that costs something even if it fails, is counted in an earlier transaction
+-- (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql set search_path = ''
@@ -15,7 +16,8 @@ begin
 end
 $$;
 comment on function private.refuse_rate is
-  'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
+  'Raises 429. The numbers for the response headers are in the hint, because a setting would be '
+  'rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -30,7 +32,7 @@ declare
   logged record;
   rate text;
 begin
-  -- Writes that bypass the facade are counted too, so maintenance is checked here.
+  -- Writes that bypass the facade are also counted here, so maintenance mode is checked here too.
   perform private.require_open();
   if account_id is null then
     perform private.require_account();
@@ -51,9 +53,10 @@ begin
 end
 $$;
 comment on function private.count_action is
-  'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'Called before other locks are taken, so that a concurrent call of the account waits without '
-  'any. The caller checks afterwards that the account may act; a refusal undoes the count.';
+  'Counts an action in the caller''s transaction, so that only completed actions count, or raises '
+  '429. Called before any other lock is taken, so that concurrent calls of the same account wait '
+  'without holding locks. The calling function checks afterwards that the account may act; an '
+  'error there undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -66,7 +69,7 @@ begin
 end
 $$;
 comment on function private.uncount_action is
-  'Undoes the count of a repeated act that changed nothing.';
+  'Undoes the count of a repeated action that changed nothing.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql set search_path = ''
@@ -81,7 +84,8 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
+comment on function private.check_limit is
+  'Raises 409 if used has reached the maximum of the rule.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql stable
@@ -94,7 +98,8 @@ as $$
     where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
   )
 $$;
-comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
+comment on function private.unproven_limit is
+  'The lower limit for an unproven account; null if the account is proven.';
 
 create function private.count_rate(rule text, address text) returns void
   language plpgsql security definer set search_path = ''
@@ -112,7 +117,7 @@ begin
     refusal := private.caller_refusal();
   else
     unproven_limit := private.unproven_limit(rule, caller_id);
-    -- Unproven accounts cost nothing to make, so those at one address share a limit.
+    -- Unproven accounts are free to create, so all of them at one IP address share a limit.
     shared := private.count_hits(
       array[case when unproven_limit is not null then rule || '_unproven_address' end],
       array[address]);
@@ -128,17 +133,17 @@ begin
       end if;
     end if;
   end if;
-  -- Losing a counter in a crash does no harm, so the commit need not wait for the disk.
+  -- Losing a count in a crash does no harm, so the commit need not wait for the disk.
   perform set_config('synchronous_commit', 'off', true),
     set_config('facade.rate', coalesce(rate, ''), false),
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
-    -- Reads continue without being counted, and writes fail anyway.
+    -- While the database is read-only, reads continue without being counted, and writes fail anyway.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
-    -- Lock conflicts raise no alarm, nor does a database that is full, stopping or read-only.
+    -- No alarm is raised for lock conflicts, or if the database is full, shutting down or read-only.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
         'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));
@@ -148,7 +153,8 @@ exception
 end
 $$;
 comment on function private.count_rate is
-  'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
+  'Counts a request before it is executed. Only a timeout is raised here; require_rate raises all '
+  'other errors.';
 
 create function private.require_rate() returns void
   language plpgsql set search_path = ''
@@ -165,7 +171,8 @@ begin
   perform set_config('private.rate', rate, true);
 end
 $$;
-comment on function private.require_rate is 'Raises what count_rate decided.';
+comment on function private.require_rate is
+  'Raises the error that count_rate has recorded, if any.';
 
 grant execute on function private.count_rate to backend;
 grant execute on function private.count_action to authenticated;

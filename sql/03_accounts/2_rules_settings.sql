@@ -37,7 +37,8 @@ begin
   return at;
 end
 $$;
-comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
+comment on function private.after_quiet_hours is
+  'If the time is within the quiet hours, returns their end, otherwise the time itself.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql stable
@@ -57,7 +58,7 @@ create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
   language sql stable set search_path = ''
 as $$
-  with leaves as ( -- each value with its path and allowed form
+  with leaves as ( -- each value with its path and the form it must have
     select given.key as path, given.value,
       case given.key
         when 'language' then 'language' when 'quietHours' then 'hours or null'
@@ -116,7 +117,7 @@ as $$
         and leaves.value #>> '{}' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'
     end is not true
   union all
-  -- Equal times are refused, because they could mean no hours or all hours.
+  -- Equal times are refused, because they could mean either no quiet hours or all day.
   select 'quietHours.to', 'invalid'
   where fields #> '{quietHours,from}' = fields #> '{quietHours,to}'
 $$;

@@ -15,13 +15,15 @@ create function private.decoy_email() returns text
   language sql immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
-  'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
+  'A sign-in with an unknown identifier is tried against this account, so that it takes as long as '
+  'any other sign-in.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Only the edge functions have the key of address_hash. The mark differs between accounts.
+  -- Only the edge functions have the key that address_hash is computed with. Each account has a
+  -- different mark for the same address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -30,7 +32,7 @@ create function private.is_known_address(account_id uuid, address_hash text) ret
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Without an account the same query runs and finds nothing, so that the answer takes as long.
+  -- Without an account, the same query runs and finds nothing, so that the response takes as long.
   whose uuid := coalesce(account_id, '00000000-0000-0000-0000-000000000000');
 begin
   return exists (

@@ -3,7 +3,8 @@ create function private.shown_name(identity public.identities) returns text
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
-  'The name of an identity; for a closed one, "deleted account" in the caller''s language.';
+  'The display name of an identity; if the identity is closed, "deleted account" in the caller''s '
+  'language.';
 
 create function private.identity_json(identity public.identities) returns json
   language plpgsql stable set search_path = ''
@@ -91,7 +92,7 @@ begin
     ) order by used.at desc, sessions.id), '[]')
     from auth.sessions
     left join private.session_clients as client on client.session_id = sessions.id
-    -- If an app has refreshed at Auth directly, the newest address is in auth.sessions.
+    -- If an app has refreshed its session directly at Auth, the latest address is in auth.sessions.
     cross join lateral (
       select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
         case when ours then client.address else sessions.ip end,
@@ -107,7 +108,8 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given => true omits sessions whose tokens were never delivered.';
+  'The sessions of an account. With given => true, sessions whose tokens were never delivered are '
+  'left out.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql stable set search_path = ''

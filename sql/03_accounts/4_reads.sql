@@ -47,7 +47,7 @@ begin
         select private.identity_json(identities)::jsonb || jsonb_build_object(
           'unread', case identities.status when 'active'
             then private.count_unread_messages(identities.id) else 0 end) as record
-        offset 0 -- so that unread messages are counted once for each identity
+        offset 0 -- keeps the planner from counting unread messages twice per identity
       ) as made
       where identities.account_id = accounts.id
     ) as own
@@ -72,8 +72,9 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic. An identity''s '
-  'unread is the unreadTotal of its conversations, 0 while it may not act.';
+  'Returns the caller''s user, acting identity (null if there is none), identities and Realtime '
+  'topic. unread is the unreadTotal of an identity''s conversations, or 0 while the identity may '
+  'not act.';
 
 create function api.check_session() returns uuid
   language plpgsql stable set search_path = ''
@@ -95,7 +96,8 @@ begin
   return query select private.session_records(private.require_account(), true), null::text;
 end
 $$;
-comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
+comment on function private.list_sessions is
+  'Api: The sessions of the caller, most recently used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql stable set search_path = ''
@@ -133,7 +135,8 @@ begin
 end
 $$;
 comment on function private.get_settings is
-  'Api: Language, notifications by category and channel, quiet hours, privacy, consent.';
+  'Api: The caller''s language, notifications by category and channel, quiet hours, privacy, '
+  'consent.';
 
 grant execute on function private.get_me, private.list_sessions, private.get_settings to authenticated;
 grant execute on function api.get_me, api.check_session, api.list_identities, api.get_identity

@@ -1,4 +1,4 @@
--- Codes for unknown identifiers are stored too, so that no answer reveals which accounts exist.
+-- Codes for unknown identifiers are stored too, so that no response reveals which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -21,8 +21,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Adds a code, which replaces the previous one. A code that another address requested is replaced '
-  'only if this request names the registration or change.';
+  'Adds a code, which replaces the previous one. A code that was requested from another IP address '
+  'is replaced only if this request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
@@ -41,7 +41,7 @@ declare
   attempt uuid;
   account uuid;
 begin
-  -- for all other purposes the facade has called require_open as the caller
+  -- For the other purposes, the facade has already called require_open as the caller.
   if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
@@ -52,7 +52,8 @@ begin
       and registrations.sealed_password is not null
       and registrations.created_at > now() - terms.attempt_life
       and registrations.id = coalesce(request_code.registration_id, registrations.id)
-    -- Without a registrationId the caller most likely means their own registration.
+    -- Without a registrationId, the caller most likely means the registration that they started
+    -- themselves.
     order by exists (
       select from private.codes
       where codes.registration_id = registrations.id and codes.requested_by = requester
@@ -62,12 +63,12 @@ begin
     select accounts.id into account from public.accounts
     where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
-      -- An email that was registered but never proven proves nothing.
+      -- An email that was only registered, but never proven, does not identify the account's owner.
       and (purpose not in ('change', 'sudo') or accounts.phone = identifier
         or accounts.email_proven);
   end if;
   if purpose = 'reset' then
-    -- Requests from one address belong to one attempt, even if one of them comes too soon.
+    -- Requests from the same IP address share one resetId, even if one of them comes too soon.
     select codes.reset_id into reset from private.codes
     where codes.identifier = request_code.identifier and codes.purpose = 'reset'
       and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
@@ -91,7 +92,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password gets the usual answer, though no code can be sent.
+      -- A request for a forgotten password gets the usual response, even if no code can be sent.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -101,8 +102,9 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns a refusal as {error}, because raising would undo the count. For an unknown identifier '
-  'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
+  'Adds a code and counts it. A refusal is returned as {error}, because raising an error would '
+  'undo the count. For an unknown identifier the response is the same, but no code is sent. '
+  'account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql set search_path = ''
@@ -155,8 +157,8 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes of the registration, reset or change that the guess names, and those '
-  'requested from its address; others are the rest.';
+  'The codes that a guess is compared with. own are the codes of the registration, reset or change '
+  'that the guess names, and codes requested from the same IP address; others are all other codes.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -168,14 +170,15 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have used the account, so even a reset that fails deletes known addresses.
+  -- Known addresses are deleted even if the reset fails later, because they may be an attacker's.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused registrations count too: whoever made one may type another's code.
+  -- If a phone has several registrations, the code may belong to somebody else's, so the data of a
+  -- registration is returned only if the guess names it. Old and refused registrations count too,
+  -- because the person who made one may type the code of another.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -189,7 +192,9 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'Uses up a code. is_named: the guess named a registration.';
+comment on function private.use_code is
+  'Marks a code as used and returns the data of its registration. is_named means that the guess '
+  'named the registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -209,7 +214,7 @@ declare
   counted record;
   code private.codes;
 begin
-  -- for all other purposes the facade has called require_open as the caller
+  -- For the other purposes, the facade has already called require_open as the caller.
   if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
@@ -217,12 +222,14 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared. After too many wrong ones, none is compared.
+  -- A guess is counted as wrong before it is compared. After too many wrong guesses, no guess is
+  -- compared.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
   if counted.refused = 'code_wrong_address' and recent.named then
-    -- Other people at the address cannot use up the tries of a named attempt.
+    -- A guess that names its attempt is exempt from the limit of the IP address, which other people
+    -- there could use up.
     counted := private.count_hits(rules[:1], array[pair]);
   end if;
   if counted.refused is not null then
@@ -260,9 +267,9 @@ begin
 end
 $$;
 comment on function private.verify_code is
-  'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for the pair of address and '
-  'identifier.';
+  'Returns {error} for a wrong guess. A wrong guess uses up a try of each code that it was '
+  'compared with. It counts towards the limit of the IP address and, if there is a valid code, '
+  'towards the limit of this IP address for this identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql security definer set search_path = ''
@@ -270,7 +277,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Makes a code valid again after its use failed through no fault of the caller.';
+  'Makes a code valid again if the step that needed it failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code

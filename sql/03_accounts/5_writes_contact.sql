@@ -1,5 +1,5 @@
 -- To change phone or email, people first prove who they are, then enter a code sent to the new
--- contact. Auth writes the contact; triggers apply the effects in its transaction
+-- contact. Auth writes the contact, and triggers apply the effects in the same transaction
 -- (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
@@ -14,7 +14,8 @@ as $$
     and changes.proven_at is null and changes.expires_at > now()
 $$;
 comment on function private.open_contact_change is
-  'The open change to this value; a repeated request resumes it with a new code.';
+  'The open change to this value, if any. Repeating the request resumes the change with a new '
+  'code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -30,8 +31,8 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'The other account that has this contact. is_taken means that it keeps the contact; an unproven '
-  'email can be taken away.';
+  'The other account that has this contact. is_taken is false only for an unproven email, which '
+  'can be taken away from that account.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, banned_hash text, address text
@@ -118,7 +119,7 @@ begin
 end
 $$;
 comment on function private.begin_contact_change is
-  'Begins or resumes a change. A refusal is returned as {error}, so that attempts stay counted.';
+  'Begins or resumes a change. A refusal is returned as {error}, so that the counts are kept.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -145,7 +146,7 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
-    -- The advisory lock for codes to this value comes first, then the account, then rows of codes.
+    -- Lock order: the advisory lock for codes to this value, then the account, then rows of codes.
     perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
     perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
@@ -169,7 +170,8 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether it is written already. Can be repeated for ten minutes.';
+  'Returns the value to write at Auth, and whether it has been written already. The call can be '
+  'repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql stable security definer set search_path = ''
@@ -183,7 +185,7 @@ as $$
     and changes.account_id = contact_change_outcome.account_id
 $$;
 comment on function private.contact_change_outcome is
-  'Whether a change is done or its value taken; null if the change was cancelled.';
+  'Whether a change is done and whether its value is taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql stable security definer set search_path = ''
@@ -198,7 +200,8 @@ as $$
   from public.accounts where accounts.id = code_identifier.account_id
 $$;
 comment on function private.code_identifier is
-  'The recipient of the newest code of this purpose, otherwise the phone or email of the account.';
+  'The phone or email that the newest code of this purpose was sent to, otherwise the phone or '
+  'email of the account.';
 
 grant execute on function
   private.open_contact_change, private.begin_contact_change, private.verify_contact_change,

@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function private.remove_phone is
-  'Removes the phone, with the same effects as a change. Can be repeated.';
+  'Removes the phone, with the same effects as a change. The call can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -62,7 +62,7 @@ begin
   ) then
     return;
   end if;
-  -- A provider is linked through the email, so the rules for emails apply.
+  -- Providers are linked through the email, so the rules for emails apply.
   perform private.check_removal(account, session_id, proof, 'email', provider, mail_works);
   delete from auth.identities
   where identities.user_id = account.id and identities.provider = remove_provider.provider;
@@ -76,6 +76,6 @@ begin
 end
 $$;
 comment on function private.remove_provider is
-  'Unlinks a provider; it can be linked again only through the account''s email.';
+  'Unlinks a provider. Afterwards it can be linked again only through the account''s email.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;

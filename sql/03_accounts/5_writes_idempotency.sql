@@ -31,14 +31,15 @@ begin
 end
 $$;
 comment on function private.stored_answer is
-  'Returns the stored answer, or claims the key (private.has_claimed_key) and returns null.';
+  'Returns the response stored for the key. If there is none, claims the key '
+  '(private.has_claimed_key) and returns null.';
 
 create function private.has_claimed_key() returns boolean
   language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
-  'Whether the call has a new Idempotency-Key. If so, it is intended, even if it looks like a '
-  'repetition.';
+  'Whether the request has a new Idempotency-Key. If so, it is intended, even if it looks like a '
+  'duplicate of an earlier request.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql security definer set search_path = ''

@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
+  'Changes fullName, language and avatarMediaId. Absent fields are kept, and null removes the '
   'picture. 404 not_found for somebody else''s picture.';
 
 create function private.update_settings(fields jsonb) returns json

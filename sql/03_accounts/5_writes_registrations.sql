@@ -1,5 +1,5 @@
--- Registration by email reserves the email while Auth creates the user. Registration by phone
--- needs a code.
+-- When somebody registers by email, the email is reserved while Auth creates the user. Registering
+-- by phone requires a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''
@@ -14,14 +14,15 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns rate and hits, and error if refused.';
+comment on function private.count_registration is
+  'Counts a registration from an IP address. Returns rate and hits, and error if it is refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
   language plpgsql set search_path = ''
 as $$
 begin
-  -- The answer reveals that an account exists, so it is counted as five registrations.
+  -- This response reveals that an account exists, so it is counted as five registrations.
   perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
   return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
     'fields', jsonb_build_array(jsonb_build_object('path', path, 'code', code)))));
@@ -43,7 +44,8 @@ begin
   if answer ? 'error' then
     return answer;
   end if;
-  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait.
+  -- Of many concurrent calls for an email, only one makes Auth hash a password. The others are
+  -- refused without waiting.
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -55,7 +57,8 @@ begin
 end
 $$;
 comment on function private.claim_email is
-  'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
+  'Reserves an email while Auth creates its user. Refusals are returned as {error}, so that the '
+  'counts are kept.';
 
 create function private.release_email(email text) returns void
   language sql security definer set search_path = ''
@@ -69,7 +72,8 @@ as $$
 #variable_conflict use_column
 begin
   perform private.require_open();
-  -- The refused person may still type a code that another registration sent to this phone.
+  -- Records the attempt, because the refused person may type a code that somebody else had sent to
+  -- this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), add_refused_registration.phone)
   on conflict (phone) where sealed_password is null do update set created_at = now();
@@ -108,7 +112,8 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- No code was sent. If this counted, an attacker could stop registrations by email too.
+      -- No code was sent, so the count is undone. Otherwise an attacker could also block
+      -- registrations by email.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -119,7 +124,8 @@ begin
 end
 $$;
 comment on function private.register_phone is
-  'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
+  'Stores a registration and its code. Refusals are returned as {error}, so that the counts are '
+  'kept.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
   language sql stable set search_path = ''
@@ -132,7 +138,8 @@ as $$
     limit "limit"
   ) as registered
 $$;
-comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
+comment on function private.is_crowded is
+  'Whether the limit of unproven accounts from this IP address is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
   language plpgsql set search_path = ''
@@ -146,7 +153,8 @@ begin
   if not found then
     return;
   end if;
-  -- Registrations at one address take turns, so that none beyond the limit remains unmarked.
+  -- Registrations from one IP address are serialised, so that every account beyond the limit is
+  -- marked.
   perform pg_advisory_xact_lock(
     hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
   if private.can_be_proven() and (
@@ -159,7 +167,8 @@ begin
   select note_registration.account_id, subject from unnest(subjects) as subject;
 end
 $$;
-comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
+comment on function private.note_registration is
+  'Records a registration, and sets proof_first if the limit of its IP address is reached.';
 
 create function private.forget_registration() returns trigger
   language plpgsql security definer set search_path = ''
@@ -170,7 +179,7 @@ begin
 end
 $$;
 comment on function private.forget_registration is
-  'Deletes the IP addresses of a proven account, so that it no longer counts as unproven there.';
+  'Deletes the IP addresses of a proven account, so that it no longer counts as an unproven one.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -193,7 +202,8 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends registrations and codes for a newly set contact, and counts a new account for its IP.';
+  'Ends the registrations and codes of a contact that an account has now, and records a new '
+  'account for the limit of its IP address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

@@ -13,7 +13,8 @@ begin
     and changes.done_at is null;
   insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
   values (account_id, session_id, act, kind, value, clock_timestamp());
-  -- Without email_confirmed_at Auth deletes password and phone at the next sign-in by a provider.
+  -- If email_confirmed_at were null, Auth would delete password and phone at the next sign-in with a
+  -- provider.
   if kind = 'phone' then
     update auth.users
     set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
@@ -36,7 +37,7 @@ begin
 end
 $$;
 comment on function private.write_contact is
-  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove one.';
+  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove it.';
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
@@ -73,8 +74,9 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes changes of the other contact in the last 72 hours if identifier was proven before them. '
-  'The old value is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the changes of the other contact in the last 72 hours that were made while identifier '
+  'was proven. The old value is restored unless another account has it, and providers linked since '
+  'then are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -87,14 +89,15 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- The rows that depend on the proof are locked before the devices, which are deleted with the
-    -- sessions.
+    -- Rows that depend on the proof are locked before the devices, which are deleted together with
+    -- the sessions below.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id
     ), false);
   end if;
-  -- This also deletes codes that other addresses requested, which could set another password.
+  -- This also deletes codes requested from other IP addresses, which could be used to set another
+  -- password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
   set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
@@ -116,5 +119,6 @@ begin
 end
 $$;
 comment on function private.finish_reset is
-  'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
-  'older listings. Changes of the other contact in the last 72 hours are undone.';
+  'Marks the contact that received the code as proven. The first proof of an email unlinks '
+  'providers and pauses older listings. Changes of the other contact in the last 72 hours are '
+  'undone.';

@@ -1,4 +1,4 @@
--- A sign-in is counted as failed before it is tried, so that all concurrent tries are counted.
+-- A sign-in is counted as failed before it is tried, so that all concurrent attempts are counted.
 
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
@@ -14,15 +14,16 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at an address that is known for the account cannot use up the account's tries.
+    -- From a known address, only the attempts for this account count, because other people at the
+    -- address could use up the limit of the address.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
   end if;
   if counted.refused = 'login_unknown_all' then
-    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each
-    -- has a small limit of its own.
+    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each of
+    -- them also has a small limit of its own.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
@@ -62,14 +63,16 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.
+  -- Only a limited number of counts is undone, so that slowing Auth down does not allow unlimited
+  -- attempts.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
   end if;
 end
 $$;
-comment on function private.return_sign_in is 'Undoes the count if Auth compared no password.';
+comment on function private.return_sign_in is
+  'Undoes the count of a sign-in for which Auth did not compare the password.';
 
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
@@ -86,7 +89,7 @@ begin
   )
   where session_clients.session_id = note_session.session_id;
   if not found then
-    -- The lock prevents rows for a session that is being ended.
+    -- The lock ensures that no row is added for a session that is being ended.
     insert into private.session_clients (session_id, address, user_agent, refreshed_at)
     select sessions.id, client_address, note_session.user_agent, sessions.refreshed_at
     from auth.sessions where sessions.id = note_session.session_id
@@ -115,7 +118,7 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
   perform private.note_session(session_id, address, user_agent);
-  -- The lock prevents rows for an account that is being deleted.
+  -- The lock ensures that no row is added for an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -123,7 +126,8 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- An account is not notified of its first sign-in, whose event only stores address and client.
+  -- No notification is sent for the first sign-in of an account. Its event only stores address and
+  -- client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -136,8 +140,9 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
-  'from the same address and client, it is assumed to be the same person, and nobody is notified.';
+  'Finishes a sign-in of any kind. If the first sign-in of the account was less than 15 minutes '
+  'ago, from the same address and client, this is assumed to be the same person, and no '
+  'notification is sent.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql

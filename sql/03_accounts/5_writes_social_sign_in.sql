@@ -1,5 +1,5 @@
 -- Signing in with Google and Apple (contract, section 2). 6_events_auth.sql handles accounts that
--- another person had registered.
+-- somebody else had registered with the person's email.
 
 create function private.repeat_social_sign_in(
   keys text[], client text, account_id uuid,
@@ -8,7 +8,8 @@ create function private.repeat_social_sign_in(
   language plpgsql set search_path = ''
 as $$
 begin
-  -- The answer got lost, or the person tapped twice. The row locks let one of several calls through.
+  -- The response got lost, or the person tapped twice. The row locks let only one of several
+  -- concurrent calls through.
   with repeated as (
     update private.social_tokens set is_repeated = true
     from public.accounts
@@ -106,16 +107,17 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Refuses a used token (social_token_used, unless it may be repeated). Refuses a new subject with '
-  'email_taken if its email is banned, or unverified and an account''s; with social_token_invalid '
-  'if it is unverified otherwise.';
+  'Announces a sign-in. Refuses a used token with social_token_used, unless it may be repeated. If '
+  'no account is linked to the subject, refuses with email_taken if the email is banned, or '
+  'unverified and already used by an account, and with social_token_invalid if it is otherwise '
+  'unverified.';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql
   security definer -- writes to an Auth table; the facade has verified the values
   set search_path = ''
 as $$
-  -- The triggers on the table do the same as when Auth links a provider.
+  -- This fires the same triggers as when Auth links a provider.
   insert into auth.identities
     (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
   select announced.subject, accounts.id, jsonb_build_object(
@@ -132,8 +134,8 @@ as $$
   on conflict do nothing
 $$;
 comment on function private.link_announced_sign_in is
-  'Links a subject to the account of its verified email where Auth would not find it, because the '
-  'provider spells the domain in Unicode.';
+  'Links a provider''s user to the account with the same verified email. Used if Auth would not '
+  'find the account, because the provider spells the domain of the email in Unicode.';
 
 create function private.finish_social_sign_in(
   keys text[], remembered_until timestamptz, account_id uuid, is_new_account boolean
@@ -150,7 +152,7 @@ as $$
     was_new_account = excluded.was_new_account, topic = excluded.topic
 $$;
 comment on function private.finish_social_sign_in is
-  'Marks a token as used, in the transaction that returns the session.';
+  'Marks a token as used, in the same transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql security definer set search_path = ''

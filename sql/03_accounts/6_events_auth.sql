@@ -1,4 +1,4 @@
--- Accounts follow the users of Supabase Auth (docs/auth.md).
+-- Triggers keep accounts in sync with the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
   language plpgsql security definer set search_path = ''
@@ -67,7 +67,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_signed_in is
-  'Copies the time of the sign-in, by which people are sorted.';
+  'Copies the time of the sign-in, which lists of people are sorted by.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -76,7 +76,7 @@ create function private.bound_user_metadata() returns trigger
 as $$
 begin
   if octet_length(new.raw_user_meta_data::text) > 16384 then
-    -- A provider's data arrives with a sign-in, which must not fail because of it.
+    -- Metadata from a provider arrives with a sign-in, which must not fail because of it.
     if tg_op = 'INSERT' or not private.is_signing_in_by_provider(new.id) then
       raise exception using errcode = 'PT422', message =
         'What somebody keeps about themselves at Auth has 16,384 bytes at most.';
@@ -89,8 +89,8 @@ end
 $$;
 comment on function private.bound_user_metadata is
   'Limits the size of the user metadata, because Auth reads all of it at every sign-in, and '
-  'removes an email that is not the account''s. A provider''s data that exceeds the limit is '
-  'dropped.';
+  'removes an email that is not the account''s. If metadata from a provider exceeds the limit, the '
+  'old metadata is kept.';
 
 create function private.bound_user_agent() returns trigger
   language plpgsql set search_path = ''
@@ -101,7 +101,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth would store in full, to the 200 characters that are shown.';
+  'Truncates the user agent, which Auth would store in full, to the 200 characters that are shown.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -113,7 +113,8 @@ begin
   return old;
 end
 $$;
-comment on function private.on_auth_user_deleted is 'Anonymises the account of any deleted user.';
+comment on function private.on_auth_user_deleted is
+  'Anonymises the account when its Auth user is deleted.';
 
 create function private.check_auth_identity() returns trigger
   language plpgsql
@@ -126,7 +127,8 @@ declare
   );
 begin
   if lower(new.identity_data ->> 'email') is distinct from account_email then
-    -- Auth links a new provider to a user by the email of any identity, even an unverified one.
+    -- Auth links a new provider to a user by the email of any of the user's identities, even an
+    -- unverified email.
     new.identity_data := new.identity_data - 'email' - 'email_verified';
   end if;
   if tg_op = 'INSERT' and not exists (
@@ -140,8 +142,9 @@ begin
 end
 $$;
 comment on function private.check_auth_identity is
-  'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
-  'otherwise raises 401 social_token_invalid. Any other email from the provider is dropped.';
+  'Lets Auth link a provider only to the account whose email was announced for this sign-in, '
+  'otherwise raises 401 social_token_invalid. Removes an email of the provider that is not the '
+  'account''s.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -158,7 +161,8 @@ exception
   when sqlstate 'PT401' then return false;
 end
 $$;
-comment on function private.try_provider_door is 'Whether an unannounced provider can be linked.';
+comment on function private.try_provider_door is
+  'Whether a provider could be linked without an announcement, which must not be possible.';
 grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
@@ -166,7 +170,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to auth.users
   set search_path = ''
 as $$
-  -- The new password is random bytes: if the hash were null, Auth would answer faster.
+  -- The new password is random. Without a hash, Auth would respond faster.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -187,8 +191,8 @@ begin
     or account.email is distinct from lower(new.identity_data ->> 'email') then
     return null;
   end if;
-  -- Anybody may have registered this email, so earlier access ends. The user is locked first, then
-  -- sessions, then the account, as in a sign-in.
+  -- Anybody may have registered this email before, so all earlier access ends. The user is locked
+  -- first, then the sessions, then the account, as in a sign-in.
   perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
@@ -205,7 +209,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- A sign-in that locked the account first may have added another session.
+  -- A concurrent sign-in that locked the account first may have added another session.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -214,8 +218,8 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'When a provider first proves the email of an account, deletes all earlier access, pauses older '
-  'listings and notifies the owner.';
+  'When the email of an account is first proven by a provider, ends all earlier access, pauses '
+  'older listings and notifies the owner.';
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
@@ -223,17 +227,18 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Auth updates the user afterwards, so it is locked before the account, as in a sign-in. A lock "for
-  -- update" would wait for an identity that is being linked to the same user.
+  -- Auth updates the user later in this transaction, so the user is locked before the account, as in
+  -- a sign-in. A lock "for update" would wait for an identity that is being linked to the same user.
   perform from auth.users where users.id = new.user_id for no key update;
-  -- A user who has never signed in has just registered with this provider.
+  -- A user who has never signed in has just registered with this provider and is not notified.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
   from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Notifies the account of a linked provider.';
+comment on function private.notify_of_new_provider is
+  'Notifies the account that a provider was linked.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql

@@ -1,5 +1,5 @@
--- A change of phone or email at Auth is refused unless it was proven. Its effects happen in the
--- transaction that writes it (docs/auth.md).
+-- A change of phone or email at Auth is refused unless it was proven. A proven change takes effect
+-- in the transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
   language sql immutable set search_path = ''
@@ -18,7 +18,8 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- The new value identifies the change, as Auth writes its confirmed flags in earlier statements.
+  -- The change is identified by the new value, because Auth writes its confirmed flags in earlier
+  -- statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -42,7 +43,8 @@ create function private.lose_email(user_id uuid) returns jsonb
   set search_path = ''
 as $$
 begin
-  -- email_confirmed_at is kept, or Auth would delete password and phone at a provider's sign-in.
+  -- email_confirmed_at is kept. Otherwise Auth would delete password and phone at the next sign-in
+  -- with a provider.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -61,7 +63,8 @@ begin
 end
 $$;
 comment on function private.lose_email is
-  'Removes a user''s email at Auth. Returns [{listings}] if no way to sign in is left.';
+  'Removes a user''s email at Auth. Returns [{listings}], the number of listings, if the account '
+  'can no longer be signed in to.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -80,12 +83,14 @@ begin
   end if;
   update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
-  -- If the identities of two users had the same email, Auth would find neither user by it.
+  -- If identities of two users had the same email, Auth would find neither of the users by it.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
   where identities.email = change.value and identities.user_id <> change.account_id;
 end
 $$;
-comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
+comment on function private.make_way is
+  'Takes an unproven email away from another account, so that the change can set it. Raises 409 if '
+  'the contact is taken.';
 
 create function private.check_contact_at_auth() returns trigger
   language plpgsql security definer set search_path = ''
@@ -97,7 +102,7 @@ begin
   if new.deleted_at is not null then
     return new;
   end if;
-  -- If a session is being ended, this waits until it has ended.
+  -- If a session is being deleted, this waits until the deletion is committed.
   perform private.lock_sessions(new.id);
   account := private.lock_account_exclusively(new.id);
   change := private.proven_contact_change(
@@ -171,7 +176,8 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, and anonymises a user marked as deleted.';
+  'Copies email and phone to the account and finishes a proven change. If the user is marked as '
+  'deleted, anonymises the account instead.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
@@ -215,8 +221,8 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Queues messages to the old and the other contact. They contain neither the new value nor a '
-  'link, and fit into one SMS.';
+  'Queues messages to the old contact and to the contact of the other kind. The messages contain '
+  'neither the new value nor a link, and fit into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
@@ -250,4 +256,5 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes. Notifies the app, the old contact and the other one.';
+  'Ends earlier access and open changes. Sends a notification in the app, and messages to the old '
+  'contact and to the contact of the other kind.';

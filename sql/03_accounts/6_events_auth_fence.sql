@@ -1,6 +1,6 @@
--- Auth may change a password, email or phone only after the facade has announced it, so that every
--- guess at the current password is counted, and a stolen token is not enough to take over the
--- account. SQL may change all three unannounced; the owner is notified of a new password
+-- Auth may change a password, email or phone only after the facade has announced the change, so that
+-- every guess at the current password is counted, and a stolen token is not enough to take over the
+-- account. SQL may change all three without an announcement; the owner is notified of a new password
 -- (docs/auth.md).
 
 create function private.announce_password(
@@ -12,7 +12,8 @@ as $$
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'Announces that a password will be set in this session, or by a code sent to this contact.';
+  'Announces that a password is about to be set, either in this session or with a code sent to '
+  'this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql immutable
@@ -23,8 +24,9 @@ create function private.refuse_password(account_id uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Auth rolls its transaction back, but Postgres's log keeps this line, and the sequence keeps the
-  -- account for report_refused_password. Of several refusals before that runs, it reports the last.
+  -- Auth rolls its transaction back, but this line stays in Postgres's log, and the sequence keeps
+  -- the account for report_refused_password. If several passwords are refused before that job runs,
+  -- it reports only the last one.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -34,9 +36,11 @@ begin
 end
 $$;
 comment on function private.refuse_password is
-  'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
+  'Raises 409. A job reports the refusal, except for the decoy account, with which these triggers '
+  'are tested.';
 
--- This is plpgsql, because a query that inlines it might evaluate the cast before the condition.
+-- Written in plpgsql, because a query that inlines an SQL function might evaluate the cast before
+-- the check.
 create function private.hash_key(hash text) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -48,16 +52,16 @@ begin
 end
 $$;
 comment on function private.hash_key is
-  'The id of the key with which Auth encrypted the hash; null if it is not encrypted.';
+  'The id of the key that Auth encrypted the hash with; null if the hash is not encrypted.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
+  -- At a sign-in, Auth re-encrypts the hash if the project has a new key (supabase/auth,
   -- internal/api/token.go), and writes only the hash. A sign-in is announced before the password is
-  -- checked, so the announcement proves nothing and must never allow a change of the password.
+  -- checked, so the announcement proves nothing and must never allow the password itself to change.
   return account_id::text is distinct from current_setting('private.password_of', true)
     and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
@@ -83,7 +87,7 @@ begin
   end if;
   if session_user <> 'supabase_auth_admin'
     or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
-    -- A user that is only marked as deleted has no password.
+    -- A soft-deleted user has no password.
     or new.deleted_at is not null and new.encrypted_password is null
   then
     return new;
@@ -99,7 +103,7 @@ begin
     raise exception using errcode = 'PT409', message =
       'The code was sent to a phone or email that the account has no more.';
   elsif announced.identifier = account.email and not account.email_proven then
-    -- finish_reset will pause older listings, after Auth has ended the sessions.
+    -- Locked now, because finish_reset will pause older listings after Auth has ended the sessions.
     perform private.lock_sessions(account.id);
     perform private.lock_dependents(account.id, array(
       select identities.id from public.identities where identities.account_id = account.id
@@ -109,8 +113,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a password that was not announced, or whose code went to a contact that the account no '
-  'longer has. The trigger with an argument fires only if the password itself changes.';
+  'Refuses a password that was not announced, or whose code was sent to a contact that the account '
+  'no longer has. The trigger with an argument fires only if the password itself changes.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -142,7 +146,7 @@ end
 $$;
 comment on function private.take_announced_password is
   'Deletes and returns the announcement of the password change that Auth has just made, or null. '
-  'The sessions that Auth has kept tell which announcement it was. Called at the commit.';
+  'Which announcement it was depends on the sessions that Auth has kept. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql security definer set search_path = ''
@@ -171,13 +175,14 @@ create function private.refuse_redirect() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.
+  -- Auth lets anyone begin any number of these sign-ins, and stores a row for each of them for a
+  -- day.
   raise exception using errcode = 'PT403', message =
     'Nobody signs in by a redirect: a token of Google or Apple is sent to POST /auth/google or '
     '/auth/apple.';
 end
 $$;
 comment on function private.refuse_redirect is
-  'Refuses a sign-in by redirect at its start, as the token hook would at its end.';
+  'Refuses a sign-in by redirect when it begins. The token hook would refuse it at the end.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;

@@ -23,7 +23,8 @@ begin
   elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
     and not exists (select from public.admins where admins.account_id = account.id)
     and account.email is distinct from private.decoy_email() then
-    -- get_me would refuse the caller, but only after a requested deletion had been cancelled.
+    -- Refused here, because get_me would refuse the caller only after a requested deletion had been
+    -- cancelled.
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then
@@ -31,11 +32,12 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Sign-ins by codes or links are refused, as is any method that Auth adds later.
+    -- Sign-ins with codes or links are refused, as is any method that Auth may add later.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password may have been compared before a takeover replaced it (6_events_auth.sql).
+    -- Auth may have compared the old password before a provider sign-in overwrote it
+    -- (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   elsif event ->> 'authentication_method' = 'token_refresh' then
     wait := private.refresh_wait((event #>> '{claims,session_id}')::uuid);
@@ -45,7 +47,8 @@ begin
     end if;
   end if;
 
-  -- A new token cancels a requested deletion, ends a past suspension and sets the acting identity.
+  -- A new token cancels a requested deletion, ends a suspension whose time is over, and sets the
+  -- acting identity if there is none.
   if account.status <> 'active' or account.delete_at is not null
     or account.active_identity_id is null then
     update public.accounts
@@ -54,19 +57,21 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
+  -- Nothing reads the metadata in tokens, and a lot of metadata would make a token too long for a
+  -- request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata'
     || case when account.delete_at is null then '{}' else '{"deletion_cancelled":true}' end::jsonb);
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers. If '
-  'this cancels a requested deletion, the token has the claim deletion_cancelled.';
+  'Auth''s hook for access tokens, called before each token is issued. It allows sign-ins with a '
+  'password or an announced provider, and refreshes. If it cancels a requested deletion, the token '
+  'has the claim deletion_cancelled.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''
 as $$
-  -- Auth has already written the next token, and removes it after a refusal.
+  -- Auth has already written the next refresh token, and removes it if this refuses.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
     + make_interval(secs => rates.seconds) - clock_timestamp()))::integer
   from private.rates
@@ -78,7 +83,8 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Counts its refresh tokens of version 1.';
+  'How many seconds a session must wait until its next refresh, or null. The limit is checked by '
+  'counting the session''s refresh tokens (version 1).';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -86,7 +92,8 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is restored.
+  -- Each of several concurrent sign-ins deletes one row. If Auth rolls a sign-in back, its row is
+  -- restored.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -127,21 +134,23 @@ as $$
 declare
   individual uuid := private.add_individual(account_id, null);
 begin
-  -- The caller has locked the account, so an admin who suspends the identity waits.
+  -- The caller has locked the account, so a concurrent suspension of the identity waits.
   perform from public.identities
   where identities.id = individual and identities.status = 'active';
   return case when found then individual end;
 end
 $$;
 comment on function private.usable_individual is
-  'The individual identity of the account, added if it is missing; null if it is suspended.';
+  'The individual identity of the account, which is added if it is missing; null if it is '
+  'suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql stable
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
-comment on function private.refuse_sending is 'Auth''s hook for SMS and email; it always refuses.';
+comment on function private.refuse_sending is
+  'Auth''s hook for sending SMS and email. It always refuses.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;

@@ -1,10 +1,11 @@
--- These triggers handle changes by an admin under Authentication in Studio or by Auth's admin API.
+-- These triggers handle changes that an administrator makes under Authentication in Studio or with
+-- Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Auth reports its ban before it compares the password, and leaves access tokens valid.
+  -- Auth reveals its own ban before it compares the password, and leaves access tokens valid.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
       'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
@@ -29,4 +30,5 @@ begin
 end
 $$;
 comment on function private.confirm_new_user is
-  'Confirms users whom an admin adds, as Auth sends no confirmations. The email stays unproven.';
+  'Marks the email and phone of users whom an admin adds as confirmed, because Auth sends no '
+  'confirmations. The email stays unproven.';

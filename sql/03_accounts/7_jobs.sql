@@ -58,7 +58,8 @@ begin
   ), true);
 end
 $$;
-comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
+comment on function private.end_sessions_left is
+  'Job: ends the sessions listed in private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -71,7 +72,8 @@ declare
     offset (select rates.max from private.rates where rates.rule = 'sessions')
   );
 begin
-  -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
+  -- Sessions are locked before the account, as in a refresh. If a session is already locked, it is
+  -- in use and is kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
     for update skip locked
@@ -86,7 +88,7 @@ create function private.end_surplus_sessions() returns bigint
   language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
-  -- session. Counting stops at one session above the limit.
+  -- session. Counting stops at the first session above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -118,7 +120,8 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- A worker may crash or Apple fail, so tokens are retried at intervals that grow to a day.
+    -- A worker may crash or Apple may be unavailable, so tokens are retried at intervals that grow
+    -- to one day.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -131,7 +134,8 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
+comment on function private.take_apple_revocations is
+  'Job: assigns tokens to one worker, which revokes them.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql security definer set search_path = ''
@@ -162,7 +166,8 @@ as $$
   select count(*) from old
 $$;
 comment on function private.forget_registrations is
-  'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
+  'Deletes the data of up to 1,000 old registrations, but keeps one row without data for each '
+  'phone.';
 
 create function private.purge_codes() returns bigint
   language sql security definer set search_path = ''
@@ -208,7 +213,7 @@ begin
     join due on due.id = contact_messages.id
     for update of contact_messages skip locked
   ), tried as (
-    -- A worker may crash while it sends, so messages are retried at growing intervals for a day.
+    -- A worker may crash while sending, so messages are retried for a day, at increasing intervals.
     update private.contact_messages
     set tries = contact_messages.tries + 1,
         due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
@@ -228,7 +233,8 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. The only limit for these SMS is SMS_PER_DAY.';
+  'Job: assigns messages to one worker, which sends them. The only limit for these SMS is '
+  'SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql security definer set search_path = ''
@@ -248,7 +254,8 @@ create function private.purge_known_addresses() returns bigint
 as $$
   select private.purge('private.known_addresses', 'known_until', '0')
 $$;
-comment on function private.purge_known_addresses is 'Job: deletes addresses without a sign-in for 90 days.';
+comment on function private.purge_known_addresses is
+  'Job: deletes addresses from which nobody has signed in for 90 days.';
 
 create function private.purge_social_tokens() returns bigint
   language sql security definer set search_path = ''
@@ -281,7 +288,8 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with the same contact, the year begins again.
+    -- If another account was banned earlier with the same contact, its row is deleted, so the year
+    -- starts again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash
@@ -290,7 +298,7 @@ begin
 end
 $$;
 comment on function private.hash_banned_contacts is
-  'Replaces phones and emails of banned accounts with hashes, which the edge functions made.';
+  'Replaces phones and emails of banned accounts with hashes computed by the edge functions.';
 
 create function private.purge_banned_contacts() returns bigint
   language sql security definer set search_path = ''
@@ -298,7 +306,7 @@ as $$
   select private.purge('private.banned_contacts', 'banned_at', '1 year')
 $$;
 comment on function private.purge_banned_contacts is
-  'Job: forgets phones and emails of accounts that were banned a year ago.';
+  'Job: deletes the contacts of accounts that were banned a year ago.';
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,

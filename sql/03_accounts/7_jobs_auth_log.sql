@@ -1,6 +1,7 @@
--- Auth's own log names people. Deploying switches it off (audit_log_disable_postgres), and this job
--- deletes older entries about deleted people. We cannot index that table, so each run reads its
--- next part: a run costs the same however large the table is.
+-- Auth's audit log contains personal data. Deployments switch the log off
+-- (audit_log_disable_postgres), and this job deletes older entries about deleted accounts. We cannot
+-- add an index to Auth's table, so each run reads only the next part of it, which takes the same
+-- time however large the table is.
 
 create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is 'The part of the log that the next run reads.';

@@ -2,11 +2,11 @@ create function private.weighed_rating(average numeric, count integer) returns n
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
-  -- that a praised business ranks above an unrated one and a criticised one below it.
+  -- Between 3, the middle of the scale, and the 4 or more that most businesses get, so that a
+  -- business with good reviews ranks above an unrated one, and one with bad reviews below it.
   expected constant numeric := 3.5;
-  -- With ten reviews a business's own average weighs as much as the expected one. Ten reviews that
-  -- a business arranges weigh about a tenth among a hundred real ones.
+  -- With ten reviews, a business's own average has the same weight as the expected rating. Ten fake
+  -- reviews have a weight of about a tenth among a hundred real ones.
   weight constant integer := 10;
 begin
   return round(
@@ -14,7 +14,8 @@ begin
 end
 $$;
 comment on function private.weighed_rating is
-  'A Bayesian average, never shown: the fewer reviews, the closer it is to the expected one.';
+  'A Bayesian average that is never shown. The fewer reviews there are, the closer it is to the '
+  'expected rating.';
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -63,16 +64,18 @@ create table public.organisations (
 comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
 comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
 comment on column public.organisations.licence_no is
-  'Unchecked until an admin verifies it; only one identity at a time can hold it.';
-comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
+  'Not verified until an admin has checked it. Only one identity at a time can hold a licence.';
+comment on column public.organisations.licence_expires_on is
+  'The last day on which the licence is valid (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
 comment on column public.organisations.active is 'Whether the identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
   'Whether the licence is reserved: the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
-comment on column public.organisations.words is 'The words of both names as searches compare them.';
+comment on column public.organisations.words is
+  'The words of both names in the form used for searching.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
-comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
+comment on column public.organisations.rating_weighed is 'The rating that lists are sorted by.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
   where holds_licence;
 create index organisations_licence_no_idx on public.organisations (licence_no);
@@ -96,7 +99,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- This index finds rare words, for which scanning one of the indexes above would take too long.
+-- This index is for rare words, for which scanning one of the indexes above would take too long.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;

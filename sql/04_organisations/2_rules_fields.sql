@@ -7,16 +7,17 @@ declare
 begin
   return case
     when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
-    -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
-    -- mobile number that lacks a digit.
+    -- In October 2008, a leading 2 was added to landline numbers. Seven digits that begin with 5 are
+    -- more likely a mobile number with a missing digit.
     when national ~ '^[234][0-9]{6}$' then '+9652' || national
     else bare
   end;
 end
 $$;
 comment on function private.office_phone is
-  'Adds the country code to a phone number of eight digits, to one of seven that begins with 18, '
-  'and to an old landline number. Other text only loses separators. identifiers.ts does the same.';
+  'Adds the country code to a number of eight digits, to a number of seven digits that begins with '
+  '18, and, together with a 2, to an old landline number. From any other text it only removes '
+  'separators. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
@@ -43,8 +44,8 @@ begin
       case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
-    -- Credentials before an @ can pose as another host, and hidden marks reverse the text or make it
-    -- look like another address.
+    -- Credentials before an @ can be mistaken for another host, and invisible characters can reverse
+    -- the text or make it look like another address.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@'
       or organisation.website <> private.visible(organisation.website) then 'invalid' end),
@@ -163,7 +164,7 @@ begin
 end
 $$;
 comment on function private.organisation_with is
-  'The page with the given fields changed; absent ones are kept, and null clears a field.';
+  'The page with the given fields changed. Absent fields are kept, and null clears a field.';
 
 create function private.page_with_changes(organisation public.organisations, changes jsonb)
   returns public.organisations
@@ -178,7 +179,8 @@ begin
   return organisation;
 end
 $$;
-comment on function private.page_with_changes is 'The page once its pending changes are approved.';
+comment on function private.page_with_changes is
+  'The page as it will be after its pending changes are approved.';
 
 create function private.changes_to_verify(
   before public.organisations, organisation public.organisations
@@ -207,4 +209,5 @@ begin
 end
 $$;
 comment on function private.changes_to_verify is
-  'The changes from before to organisation that an admin has to approve; null if there are none.';
+  'The differences between before and organisation that an admin has to approve; null if there are '
+  'none.';

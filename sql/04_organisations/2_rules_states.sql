@@ -26,7 +26,8 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is 'Copies type and state from identity and account.';
+comment on function private.fill_organisation is
+  'Copies the type and state from the identity and its account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -38,7 +39,8 @@ create function private.check_licence_is_free(licence_no text, identity_id uuid)
   set search_path = ''
 as $$
 begin
-  -- With this lock the second of two changes gets licence_in_use, not the unique index's error.
+  -- Because of this lock, the second of two concurrent changes gets licence_in_use and not a unique
+  -- violation.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
   if exists (
     select from public.organisations
@@ -71,13 +73,13 @@ begin
     where identities.id = organisation.identity_id
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
-      -- A decision about the identity shortens kept_until.
+      -- kept_until is shortened by an administrator's decision about the identity.
       and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. If a later date with its document awaits a decision, the '
+  'Whether the licence has expired. If a later expiry date and its document await a decision, the '
   'licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
@@ -94,8 +96,8 @@ begin
 end
 $$;
 comment on function private.status_after is
-  'The status that an identity gets if this one is set: after a suspension, a company or office '
-  'that is not verified waits for verification.';
+  'The status that an identity actually gets when this one is set. A company or office that is not '
+  'verified becomes pending_verification instead of active after a suspension.';
 
 create function private.keep_unverified() returns trigger
   language plpgsql
@@ -111,7 +113,7 @@ begin
 end
 $$;
 comment on function private.keep_unverified is
-  'After a suspension, makes a company or office that is not verified wait for verification.';
+  'After a suspension, sets a company or office that is not verified to pending_verification.';
 
 create trigger identities_abide_by_their_verification
   before update of status on public.identities
@@ -145,7 +147,8 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate an identity with an expired licence, or to reserve one that another holds.';
+  'Refuses to activate an identity with an expired licence, or to reserve a licence that another '
+  'identity holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -181,8 +184,8 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified. An
-      -- owner who cancels a closing does not verify the page.
+      -- An active identity was verified by an admin; a pending or rejected identity is not verified.
+      -- When an owner cancels a closing, this does not verify the page.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
@@ -191,7 +194,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- The page of a closed identity keeps nothing that names a person.
+    -- The page of a closed identity keeps no data that identifies a person.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -202,9 +205,11 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
+comment on function private.sync_organisation is
+  'Shows or hides the page when the state of the identity changes.';
 
--- The name makes it run after identities_carry_their_listings, as listings are locked before pages.
+-- The trigger is named so that it runs after identities_carry_their_listings, because listings are
+-- locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -220,12 +225,13 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked.
+    -- Do not lock pages that stay the same.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
 $$;
-comment on function private.sync_organisations is 'Shows or hides the pages as the account''s state changes.';
+comment on function private.sync_organisations is
+  'Shows or hides the pages when the state of the account changes.';
 
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts

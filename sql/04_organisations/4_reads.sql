@@ -51,7 +51,8 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page from the first rows in order; a rare one needs the words index.
+  -- For a common word, the first 400 rows in order contain enough matches. A rare word needs the
+  -- index on words.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -107,7 +108,7 @@ begin
   filters.type := list_organisations.type;
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
-  -- A text without a letter or digit matches no name.
+  -- A query without a letter or digit matches no name.
   if words <> '{}' or not private.is_query(q) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
@@ -129,8 +130,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'Api: Lists verified companies or offices (type) whose names have these words, sorted by rating, '
-  'listings or newest.';
+  'Api: Lists verified companies or offices (type) whose names contain these words, sorted by '
+  'rating, listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
   language plpgsql stable security definer set search_path = ''

@@ -64,7 +64,7 @@ end
 $$;
 comment on function api.add_identity is
   'Requests a company or office identity, which can act once an admin has verified it. An account '
-  'may have three pending ones, else 409 identities_full.';
+  'may have three pending identities, otherwise 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -97,10 +97,10 @@ begin
       perform private.check_waiting_identities(caller_id);
     end if;
     if changes is distinct from changed.pending_changes then
-      changed.status_reason := null; -- the old reason was about an earlier change
+      changed.status_reason := null; -- the old reason applied to earlier changes
     end if;
     changed.pending_changes := changes;
-    -- Verified values stay; an earlier end of the licence needs no verification.
+    -- Verified values stay unchanged. An earlier expiry date of the licence needs no verification.
     organisation.name_ar := before.name_ar;
     organisation.name_en := before.name_en;
     organisation.licence_no := before.licence_no;
@@ -111,8 +111,8 @@ begin
     changed.status := 'pending_verification';
   end if;
   organisation := private.with_pictures(organisation, fields);
-  -- Dependents are locked before the page. The page is written before the state, because the check
-  -- of the state reads the page.
+  -- Dependent rows are locked before the page. The page is written before the state, because the
+  -- trigger that checks the state reads the page.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -141,8 +141,8 @@ end
 $$;
 comment on function private.update_identity is
   'Changes a company or office. If it is verified, new names, a new licence number and a later '
-  'licence date wait in pending_changes until an admin decides; sending the old values again '
-  'withdraws them. An earlier licence date applies at once.';
+  'licence date wait in pending_changes until an admin decides. Sending the old values again '
+  'withdraws these changes. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -156,10 +156,9 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one, or a licence that would end within a day '
-  'of a live auction; otherwise refused for the same reasons '
-  'as api.add_identity.';
+  'Changes a company or office identity of the account. 404 identity_not_found; 409 '
+  'status_transition_invalid if the identity is suspended, closing or closed, or if its licence '
+  'would end within a day of a live auction; otherwise the same errors as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;

@@ -20,8 +20,9 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); changed names, a changed licence number '
-  'and a later licence date wait for an admin. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type). Changed names, a changed licence '
+  'number and a later licence date wait for an admin''s decision. 403 identity_type_required for '
+  'any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile

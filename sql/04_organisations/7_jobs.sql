@@ -5,7 +5,7 @@ declare
   hidden integer;
   expired public.identities;
 begin
-  -- An account that is locked, for example by a renewal, is skipped and left to the next run.
+  -- If the account is locked, for example by a renewal, this identity is left to the next run.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -15,7 +15,7 @@ begin
   if not found then
     return false;
   end if;
-  -- A renewal by SQL may have locked the identity without its account.
+  -- A renewal in SQL may have locked the identity without its account.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update skip locked;
@@ -33,7 +33,8 @@ begin
   if expired.id is null then
     return false;
   end if;
-  -- An account cannot act as an expired identity, so the individual one is notified.
+  -- An account cannot act as an expired identity, so the notification goes to its individual
+  -- identity.
   perform private.notify(expired.account_id, private.individual_of(expired.account_id),
     'licence_expired', expired.id,
     jsonb_build_object('name', expired.display_name, 'count', hidden));
@@ -55,7 +56,7 @@ as $$
   ), true)
 $$;
 comment on function private.expire_licences is
-  'Job: expires identities whose licence has expired, and tells their accounts once.';
+  'Job: expires identities whose licence has expired, and notifies their accounts once.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
@@ -78,7 +79,7 @@ begin
         lag(messages.sender_identity_id) over conversation
           is distinct from messages.sender_identity_id as begins
       from recent
-      -- The number of messages is bounded, because this also runs when a person's page is opened.
+      -- The number of messages is limited, because this also runs when a person's page is opened.
       cross join lateral (
         select written.* from public.messages as written
         where written.conversation_id = recent.conversation_id
@@ -88,7 +89,7 @@ begin
       ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- The time is measured from the other side's first message to this identity's first answer.
+      -- The time is measured from the other side's first message to this identity's first reply.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -100,13 +101,13 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
-    having count(*) >= 5 -- fewer answers say too little about the identity
+    having count(*) >= 5 -- fewer replies are not representative
   );
 end
 $$;
 comment on function private.response_minutes is
-  'The median response time over 90 days, from up to 100 messages of each conversation; null with '
-  'fewer than five answers.';
+  'The median response time in minutes over the last 90 days, from up to 100 messages of each '
+  'conversation; null if there are fewer than five replies.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -114,7 +115,8 @@ as $$
 declare
   minutes integer;
 begin
-  -- Row and page are locked together; if either is locked already, the next run measures it.
+  -- The row and the page are locked together. If either is already locked, the identity is left to
+  -- the next run.
   perform from private.response_measures
   join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
@@ -145,6 +147,6 @@ as $$
   ))
 $$;
 comment on function private.measure_responses is
-  'Job: measures response times, those measured longest ago first.';
+  'Job: measures response times, starting with the identities measured longest ago.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;

@@ -1,4 +1,4 @@
--- Plans are rows, so that an admin can change them in Studio.
+-- Plans are rows of a table, so that an admin can change them in Studio.
 
 create table public.plans (
   id uuid primary key default gen_random_uuid(),
@@ -8,7 +8,8 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
+  -- Repeats the checks of private.kwd, because a domain rejects a value before a trigger can explain
+  -- why.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -26,7 +27,8 @@ create table public.plans (
 );
 comment on table public.plans is
   'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'A stable name; free is the plan without a subscription.';
+comment on column public.plans.code is
+  'A stable name. free is the plan of identities without a subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
 comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 
@@ -48,14 +50,17 @@ create table public.subscriptions (
   constraint subscriptions_ended_tells_when
     check ((status in ('active', 'next')) = (ended_at is null))
 );
-comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
+comment on table public.subscriptions is
+  'Plans that identities bought or were given. Never purged: financial records.';
 comment on column public.subscriptions.status is
-  'next: paid, and begins when the active one ends; replaced: another began before its end.';
+  'next: paid, and begins when the active subscription ends; replaced: another subscription began '
+  'before this one ended.';
 comment on column public.subscriptions.terms is
   'Price, days and quotas of the plan when it was bought (private.plan_terms). Later changes of '
-  'the plan do not affect them.';
+  'the plan do not affect the subscription.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
-comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
+comment on column public.subscriptions.renews is
+  'False if the subscription will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
   (identity_id, status) where status in ('active', 'next');
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
@@ -71,7 +76,7 @@ create function private.plan_terms(plan public.plans) returns jsonb
 
 create function private.keep_plan_terms() returns trigger
   language plpgsql
-  security definer -- reads plans, whoever adds a subscription
+  security definer -- reads plans, no matter who adds a subscription
   set search_path = ''
 as $$
 begin
@@ -80,7 +85,7 @@ begin
 end
 $$;
 comment on function private.keep_plan_terms is
-  'Stores the plan''s terms in a subscription that is added by hand.';
+  'Stores the current terms of the plan in a subscription that is added by hand.';
 
 create trigger subscriptions_keep_their_terms
   before insert on public.subscriptions

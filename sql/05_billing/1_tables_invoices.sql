@@ -1,4 +1,5 @@
--- A confirmed payment marks an invoice in any unpaid state as paid, however late it arrives.
+-- A confirmed payment marks an invoice as paid from any unpaid state, however late the payment
+-- arrives.
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),
@@ -42,13 +43,14 @@ comment on table public.invoices is 'Invoices. Never purged: no number may be mi
 comment on column public.invoices.year is 'The year of issue in Kuwait.';
 comment on column public.invoices.serial is 'The number of the invoice in its year, without gaps.';
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
-comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
+comment on column public.invoices.state is 'private.invoice_steps lists the allowed transitions.';
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is
   'When the invoice expires, unless it is paid or a payment is in progress.';
 comment on column public.invoices.paid_with is 'charge (at a payment provider) or wallet.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
+  'Whether the amount was credited to the wallet, because the invoice was for a top-up or could '
+  'not be delivered.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -76,9 +78,11 @@ create table public.invoice_lines (
     check ((kind = 'plan') = (plan_id is not null) and (plan_id is null) = (terms is null))
 );
 comment on table public.invoice_lines is
-  'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
+  'The items of invoices, which are delivered when the invoice is paid. Cleaned by '
+  'private.purge_void_lines if void.';
 comment on column public.invoice_lines.terms is
-  'The plan''s price and quotas (private.plan_terms), which apply whenever the invoice is paid.';
+  'The plan''s price and quotas (private.plan_terms) when the invoice was issued. They apply no '
+  'matter when the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -89,7 +93,8 @@ create table public.invoice_events (
   to_state text not null,
   at timestamptz not null default clock_timestamp()
 );
-comment on table public.invoice_events is 'States of invoices. Never purged: financial records.';
+comment on table public.invoice_events is
+  'State changes of invoices. Never purged: financial records.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -97,7 +102,8 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last number of each year; a rollback frees it again. Never purged: one row per year.';
+  'The last invoice number of each year. If a transaction is rolled back, its number is used '
+  'again. Never purged: one row per year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -136,8 +142,9 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'Receipts as they were at payment. Never purged: financial records.';
-comment on column public.receipts.payer_name is 'Replaced when the identity is closed.';
+  'Receipts, as they were when the invoice was paid. Never purged: financial records.';
+comment on column public.receipts.payer_name is
+  'Replaced with "deleted account" when the identity is closed.';
 comment on column public.receipts.receipt is 'Everything else that is printed on the receipt.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;

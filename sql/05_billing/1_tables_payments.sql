@@ -27,18 +27,23 @@ create table public.payments (
 );
 comment on table public.payments is
   'Attempts to pay an invoice at a provider. Never purged: financial records.';
-comment on column public.payments.id is 'Also our reference at the provider.';
-comment on column public.payments.mode is 'live or test; an answer in the other mode is refused.';
+comment on column public.payments.id is 'Also sent to the provider as our reference.';
+comment on column public.payments.mode is
+  'live or test. A response of the provider in the other mode is rejected.';
 comment on column public.payments.state is
-  'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
-  'captured after the invoice was already paid.';
-comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
+  'starting: the provider has not responded yet; superseded: replaced by another attempt; surplus: '
+  'captured after the invoice had already been paid.';
+comment on column public.payments.amount is
+  'The total of the invoice in KWD, never an amount from the client.';
 comment on column public.payments.provider_payment_id is
-  'The provider''s id of the captured payment; unique, so that its money is booked only once.';
-comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
+  'The provider''s id of the captured payment. It is unique, so that the money is booked only '
+  'once.';
+comment on column public.payments.details is
+  'Payment method, track id and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
 comment on column public.payments.looked_up_at is
-  'When a job, or a person who asked for the status, last claimed the payment to look it up.';
+  'When the payment was last claimed for a look-up at the provider, by a job or because somebody '
+  'requested its status.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -65,18 +70,20 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
+  'Events that providers report, and our own look-ups. Never purged: the rows show which events '
+  'are repeated.';
 comment on column public.payment_events.event_key is
-  'For an event, its kind, reference and the hash of its signed part, or one hash of all three; '
-  'for our look-ups, the subject and the status.';
+  'Identifies repeated events. For an event from the provider: its kind, its reference and the '
+  'hash of its signed part, or one hash of all three. For our own look-ups: the subject and the '
+  'status.';
 comment on column public.payment_events.status is
-  'The status in the provider''s answer to our look-up.';
+  'The status in the provider''s response to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event or, if it has none, in the provider''s answer.';
+  'The amount in the event or, if it has none, in the provider''s response to our look-up.';
 comment on column public.payment_events.payload_sha256 is
-  'The hash of the body, which is not stored because it names people.';
+  'The hash of the body, which is not stored because it contains personal data.';
 comment on column public.payment_events.outcome is
-  'mismatch and unmatched: the event was not booked, and an admin has to look at it.';
+  'mismatch and unmatched: the event was not booked, and an admin has to investigate.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
 create index payment_events_received_idx on public.payment_events (received_at, id);
@@ -140,19 +147,22 @@ create table public.refunds (
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
 comment on table public.refunds is 'Refunds of paid invoices. Never purged: financial records.';
-comment on column public.refunds.id is 'Also our reference at the provider.';
+comment on column public.refunds.id is 'Also sent to the provider as our reference.';
 comment on column public.refunds.payment_id is
-  'The payment through which the money goes back, or the surplus payment that is refunded.';
+  'The payment through which the money is returned, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.state is
-  'Requested and settled refunds reduce what can still be refunded; rejected ones do not.';
+  'Requested and settled refunds reduce the amount that can still be refunded; rejected refunds do '
+  'not.';
 comment on column public.refunds.admin_id is
-  'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
-  'provider caused it.';
+  'The admin who requested the refund; null if it was caused by a row of admin_acts, by the '
+  'deletion of the account or by the provider.';
 comment on column public.refunds.requested_here is
-  'Whether the refund was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a retry.';
+  'Whether we requested the refund (an admin, or the end of an account), as opposed to one made at '
+  'the provider.';
+comment on column public.refunds.sent_at is 'When we first sent the request to the provider.';
+comment on column public.refunds.declined_at is
+  'When the provider first refused a repeated request.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -173,9 +183,10 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds at a provider that exceed what can be refunded or have no captured payment. Cleaned by '
-  'private.on_refund_state once booked, and when the provider reports a failure.';
-comment on column private.unmatched_refunds.answer is 'The latest answer, to be booked later.';
+  'Refunds reported by a provider that exceed what can be refunded or have no captured payment. '
+  'Cleaned by private.on_refund_state once booked, and when the provider reports a failure.';
+comment on column private.unmatched_refunds.answer is
+  'The provider''s latest response, from which the refund can be booked later.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -193,7 +204,8 @@ create table private.sandbox_charges (
   decided_at timestamptz
 );
 comment on table private.sandbox_charges is 'Sandbox charges. Never purged: none in production.';
-comment on column private.sandbox_charges.reference is 'A repeated request gets the same charge.';
+comment on column private.sandbox_charges.reference is
+  'A repeated request with the same reference gets the same charge.';
 alter table private.sandbox_charges enable row level security;
 grant select (id), update (return_url) on private.sandbox_charges to acting;
 create policy "people change the charges of payments that they see" on private.sandbox_charges

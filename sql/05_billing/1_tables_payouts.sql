@@ -1,5 +1,5 @@
 -- The system account payouts holds the money of deleted and banned accounts until it is refunded,
--- paid out, written off or returned; each amount has a row in wallet_payouts.
+-- paid out, written off or returned. Each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -21,20 +21,21 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted or banned account: a row for each payment that is refunded, and one for the '
-  'rest. '
-  'Personal data are removed after 180 days at the latest. Never purged: financial records.';
+  'Money owed to a deleted or banned account: one row for each payment that is refunded, and one '
+  'for the remaining amount. Personal data is removed after 180 days at the latest. Never purged: '
+  'financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is
-  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
+  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted '
+  'and the money went back to the wallet.';
 comment on column public.wallet_payouts.identity_id is
-  'The identity whose wallet gets the money back if a ban is lifted; null for a part that the '
-  'provider has refunded.';
+  'The identity whose wallet gets the money back if a ban is lifted; null for an amount that was '
+  'refunded at the provider.';
 comment on column public.wallet_payouts.not_before is
-  'When an admin may first decide about it: for a banned account, 120 days after its newest '
-  'payment, which may be charged back until then.';
+  'The earliest time for an admin''s decision. For a banned account, this is 120 days after its '
+  'latest payment, which can be charged back until then.';
 comment on column public.wallet_payouts.note is
-  'The reference of the transfer, or the reason for the write-off.';
+  'The reference of the bank transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_identity_idx on public.wallet_payouts (identity_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)

@@ -14,13 +14,17 @@ create table public.refund_documents (
   constraint refund_documents_year_and_serial_key unique (year, serial)
 );
 comment on table public.refund_documents is
-  'Documents of refunds as they were when they were booked. Never purged: no number may be missing.';
+  'Documents of refunds, as they were when the refund was booked. Never purged: no number may be '
+  'missing.';
 comment on column public.refund_documents.year is 'The year of the refund in Kuwait.';
-comment on column public.refund_documents.serial is 'The number in its year, without gaps.';
+comment on column public.refund_documents.serial is
+  'The number of the document in its year, without gaps.';
 comment on column public.refund_documents.number is
   'The number that people see, such as CN-2026-000123.';
-comment on column public.refund_documents.payer_name is 'Replaced when the identity is closed.';
-comment on column public.refund_documents.document is 'Everything else in the document.';
+comment on column public.refund_documents.payer_name is
+  'Replaced with "deleted account" when the identity is closed.';
+comment on column public.refund_documents.document is
+  'Everything else that is printed on the document.';
 create index refund_documents_invoice_idx on public.refund_documents (invoice_id);
 alter table public.refund_documents enable row level security;
 revoke all on public.refund_documents from anon, authenticated, service_role;
@@ -50,7 +54,8 @@ begin
 end
 $$;
 comment on function private.guard_refund_document is
-  'Refuses any change of a refund''s document except replacing the payer''s name by "deleted account".';
+  'Refuses any change of a refund''s document, except for replacing the payer''s name with '
+  '"deleted account".';
 
 create trigger refund_documents_stay_as_they_are
   before update on public.refund_documents

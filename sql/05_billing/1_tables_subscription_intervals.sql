@@ -1,5 +1,6 @@
--- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the start and end of each are computed backwards from the subscription's end.
+-- The intervals of a subscription follow one another without gaps, and the last one ends when the
+-- subscription ends. So the start and end of each interval are computed backwards from the end of
+-- the subscription.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -15,14 +16,16 @@ create table public.subscription_intervals (
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
-comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
+comment on column public.subscription_intervals.invoice_id is
+  'Null if an admin added the interval.';
 comment on column public.subscription_intervals.days is
   'The plan''s interval_days when the interval was added.';
 comment on column public.subscription_intervals.value is
-  'The part of the invoice''s total (for a gift, of the plan''s price) that was carried over to '
-  'this plan at the last change of plan; a refund takes back its share. Null before a change.';
+  'The part of the invoice''s total (without an invoice, of the plan''s price) that was carried '
+  'over to this plan at the last change of plan. A refund takes back its share. Null before the '
+  'first change.';
 comment on column public.subscription_intervals.seconds is
-  'The length of time, in seconds, that the value was worth in this plan.';
+  'How much time of this plan, in seconds, the value was worth.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -32,8 +35,8 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Credits are stored by invoice, so that a refund takes back only those of its invoice. No function
--- spends them.
+-- Credits are stored per invoice, so that a refund takes back only the credits of its invoice. No
+-- function spends credits.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),

@@ -1,6 +1,6 @@
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts are the other side of money that enters or leaves
--- wallets.
+-- this even for the owner of the tables. When money enters or leaves a wallet, the other entry
+-- belongs to a system account.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -14,7 +14,7 @@ create table public.wallets (
   constraint wallets_system_account_is_named
     check ((part = 'system') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
-  -- NaN counts as larger than any number, so the upper bound excludes it.
+  -- NaN is larger than any number in Postgres, so the upper bound excludes it.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
   constraint wallets_system_account_keeps_no_balance
     check (system_account is null or balance = 0),
@@ -22,12 +22,15 @@ create table public.wallets (
 );
 comment on table public.wallets is
   'Wallets of identities, and system accounts. Never purged: financial records.';
-comment on column public.wallets.part is 'held: money that is being refunded to its source.';
+comment on column public.wallets.part is
+  'held: money that is being refunded to its source and cannot be spent.';
 comment on column public.wallets.system_account is
-  'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
-  'refunds; payouts: owed to deleted or banned accounts.';
+  'provider: money captured by payment providers; sales: money spent on purchases; adjustments: '
+  'forfeits, payouts that were made and uncovered refunds; payouts: money owed to deleted or '
+  'banned accounts.';
 comment on column public.wallets.balance is
-  'In KWD. A system account''s balance stays 0; otherwise every payment would wait for its row.';
+  'In KWD. The balance of a system account stays 0, because otherwise every payment would wait for '
+  'a lock on its row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -49,8 +52,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause. For a forfeit or payout, the id of a row of wallet_payouts or, if a wallet '
-  'is emptied, a new id.';
+  'The id of what caused the transfer. For a forfeit or payout, the id of a row of wallet_payouts '
+  'or, if a wallet is emptied, a new id.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -66,7 +69,8 @@ create table public.wallet_entries (
 );
 comment on table public.wallet_entries is
   'The entries of transfers, one per wallet. Never purged: financial records.';
-comment on column public.wallet_entries.amount is 'In KWD; positive for money in.';
+comment on column public.wallet_entries.amount is
+  'In KWD; positive for money that goes into the wallet.';
 comment on column public.wallet_entries.balance_after is
   'The wallet''s balance after the entry; null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);

@@ -52,7 +52,8 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses changes of number, owner, purpose or total, and of state unless invoice_steps has them.';
+  'Refuses changes of number, owner, purpose or total, and any state transition that is not listed '
+  'in invoice_steps.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -73,7 +74,7 @@ begin
   return null;
 end
 $$;
-comment on function private.record_invoice_state is 'Records every state of an invoice.';
+comment on function private.record_invoice_state is 'Records every state change of an invoice.';
 
 create trigger invoices_are_recorded
   after insert or update on public.invoices
@@ -88,7 +89,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads the invoice, whoever deletes the line
+  security definer -- reads the invoice, no matter who deletes the line
   set search_path = ''
 as $$
 begin
@@ -124,7 +125,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt except replacing the payer''s name by "deleted account".';
+  'Refuses any change of a receipt, except for replacing the payer''s name with "deleted account".';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts

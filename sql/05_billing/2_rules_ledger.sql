@@ -51,7 +51,8 @@ create function private.guard_wallet() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
+  -- pg_trigger_depth() is 2 if the trigger of an entry updates the wallet, and 1 for a direct
+  -- update.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -61,7 +62,7 @@ begin
 end
 $$;
 comment on function private.guard_wallet is
-  'Refuses all changes of a wallet, except a change of its balance by a new entry.';
+  'Refuses all changes of a wallet, except for a change of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets
@@ -75,7 +76,7 @@ begin
   return new;
 end
 $$;
-comment on function private.start_at_zero is 'Makes a new wallet start at zero.';
+comment on function private.start_at_zero is 'Sets the balance of a new wallet to zero.';
 
 create trigger wallets_begin_empty
   before insert on public.wallets

@@ -11,8 +11,8 @@ begin
 end
 $$;
 comment on function private.plan_clock is
-  'The current time for an identity''s plan and listings; stopped_at while an administrator keeps '
-  'the identity from acting.';
+  'The current time for the plan and listings of an identity. While an administrator keeps the '
+  'identity from acting, this clock is stopped at stopped_at.';
 
 create function private.loses_plan(identity_id uuid) returns boolean
   language plpgsql stable
@@ -29,8 +29,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether the identity loses its plan: its account is banned, or an administrator stopped it 180 '
-  'days ago or earlier.';
+  'Whether the identity loses its plan: its account is banned, or an administrator stopped the '
+  'identity at least 180 days ago.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -46,7 +46,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- active comes first: the next one begins at its end
+  order by subscriptions.status -- active sorts before next, which begins when the active one ends
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -55,7 +55,7 @@ begin
 end
 $$;
 comment on function private.plan_of is
-  'The identity''s current plan as it was bought, or free if it has no other.';
+  'The identity''s current plan with the terms at which it was bought, or the free plan.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
@@ -65,8 +65,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan begins at once, because it differs from the current one and costs more per day '
-  'or has a larger quota. Any other plan waits until the current one ends.';
+  'Whether a plan begins as soon as it is bought: it differs from the current plan and costs more '
+  'per day or has a larger quota. Any other plan waits until the current one ends.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -81,7 +81,7 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan now costs more per day, or offers less, than when it was bought. If so, it is '
+  'Whether the plan now costs more per day, or offers less, than when it was bought. If so, it is '
   'not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
@@ -90,7 +90,8 @@ create function private.count_publication(identity_id uuid, first boolean) retur
   set search_path = ''
 as $$
 declare
-  -- The account's largest limit applies, because publications of its identities count together.
+  -- Publications of all identities of an account count together, so the largest limit of their plans
+  -- applies.
   shown constant integer := (
     select max((private.plan_of(others.id)).active_listings)
     from public.identities
@@ -110,8 +111,9 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. The hourly limit is the plan''s or the rate''s, whichever is higher; the '
-  'daily limit of first publications is twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is the plan''s number of active listings or the maximum '
+  'of the rate, whichever is higher. The daily limit of first publications is twice the plan''s '
+  'number plus the maximum of the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql set search_path = ''
@@ -119,14 +121,15 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.lock_quota is
-  'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
+  'Locks the quota of an identity. This lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql set search_path = ''
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
+comment on function private.try_lock_quota is
+  'Like lock_quota, but never waits, because the caller has already locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql set search_path = ''
@@ -192,12 +195,12 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least '
-  'rates.max. The caller has locked the quota.';
+  'Raises 409 drafts_full if there would be more drafts than allowed: twice the plan''s number of '
+  'active listings, but at least rates.max. The caller must have locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- pauses listings and notifies their owner, whoever ends the plan
+  security definer -- pauses listings and notifies their owner, no matter who ends the plan
   set search_path = ''
 as $$
 declare
@@ -236,4 +239,5 @@ begin
 end
 $$;
 comment on function private.pause_over_quota is
-  'Pauses the newest listings for which the plan has no room, and notifies their owner once.';
+  'Pauses the newest listings that exceed the quota of the plan, and sends their owner one '
+  'notification.';

@@ -18,7 +18,7 @@ as $$
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'The amount that can still be refunded of a payment captured after its invoice was paid.';
+  'How much can still be refunded of a payment that was captured after its invoice had been paid.';
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
@@ -27,8 +27,8 @@ as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
 comment on function private.went_to_wallet is
-  'Whether the payment was credited to the wallet. If so, the amount of a refund to its source is '
-  'held there until the provider answers.';
+  'Whether the payment was credited to the wallet. If so, the amount of a refund to the source is '
+  'held in the wallet until the provider responds.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
   language sql stable
@@ -112,4 +112,5 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner must still decide about the balance.';
+  'Whether a refund or payment is in progress, or the owner still has to decide what happens to '
+  'the balance.';

@@ -1,6 +1,6 @@
 create function private.payment_records(invoice_id uuid) returns json
   language sql stable
-  security definer -- reads payments of any invoice; the caller has checked who may see it
+  security definer -- reads payments of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -19,7 +19,7 @@ $$;
 
 create function private.invoice_record(invoice public.invoices) returns json
   language sql stable
-  security definer -- reads lines of any invoice; the caller has checked who may see it
+  security definer -- reads lines of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select json_build_object(
@@ -51,7 +51,7 @@ $$;
 
 create function private.refund_documents_of(invoice_id uuid) returns json
   language sql stable
-  security definer -- reads documents of any invoice; the caller has checked who may see it
+  security definer -- reads documents of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(

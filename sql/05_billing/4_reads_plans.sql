@@ -53,7 +53,8 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its subscription, what follows it, and its usage.';
+  'Api: The current plan of the acting identity, its subscription, the plan that follows, and the '
+  'usage of the quotas.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql stable

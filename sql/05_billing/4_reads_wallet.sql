@@ -15,7 +15,8 @@ begin
 end
 $$;
 comment on function private.get_wallet is
-  'Api: The money that the acting identity may spend, and the money held for refunds to a source.';
+  'Api: The money that the acting identity may spend, and the money held while it is being '
+  'refunded to its source.';
 
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20

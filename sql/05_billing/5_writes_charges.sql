@@ -4,7 +4,8 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Sets the provider; only the edge functions call it.';
+comment on function private.set_provider is
+  'Sets the payment provider for this transaction. Only the edge functions call this.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -62,12 +63,13 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only requests to the provider are counted. Counting here cannot deadlock, because no function
-  -- locks an invoice after this counter.
+  -- Only requests that go to the provider are counted. Counting here cannot cause a deadlock,
+  -- because no function locks an invoice after this counter.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider already has the charge, the same reference does not create a second one.
+    -- The reference stays the same, so that no second charge is created if the provider already has
+    -- this one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -82,10 +84,10 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: Returns the open charge of an invoice for 15 minutes, then creates a new one. 404 '
-  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for a void or expired '
-  'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
-  'payment_not_configured unless the edge functions call it.';
+  'Api: Creates a charge for an invoice, or returns the open charge if it is less than 15 minutes '
+  'old. 404 invoice_not_found; 409 invoice_already_paid, status_transition_invalid for a void or '
+  'expired invoice, payment_in_progress for another return_url if the provider cannot change it; '
+  '503 payment_not_configured unless the edge functions call this.';
 
 create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
   language plpgsql security definer set search_path = ''
@@ -112,8 +114,9 @@ begin
 end
 $$;
 comment on function private.get_payment_status is
-  'Facade: an invoice of the acting identity as JSON text, and its newest pending payment, which '
-  'the caller looks up at the provider, at most once in 10 seconds. 404 invoice_not_found.';
+  'Facade: returns an invoice of the acting identity as JSON text and, at most once every 10 '
+  'seconds, its newest pending payment, which the caller looks up at the provider. 404 '
+  'invoice_not_found.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -137,7 +140,7 @@ begin
     perform private.fail_payment(charge_started.payment_id, true);
     return null;
   end if;
-  -- If a webhook came first, the payment already has its provider_ref and state.
+  -- If a webhook arrived first, the payment already has its provider_ref and state.
   update public.payments
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
@@ -153,8 +156,8 @@ begin
 end
 $$;
 comment on function private.charge_started is
-  'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
-  'belongs to another payment.';
+  'Returns the payment''s id and redirect URL. If the provider''s reference already belongs to '
+  'another payment, raises an alarm and returns null.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql security definer set search_path = ''

@@ -37,13 +37,14 @@ $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks any invoice; the caller has checked which one
+  security definer -- locks any invoice; the caller has checked access
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
 begin
-  -- The account is locked first, so that settling a payment waits for a deletion of the account.
+  -- The account is locked first, so that settling a payment waits while the account is being
+  -- deleted.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -53,11 +54,12 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
+  'Locks the owner''s account and then the invoice. Payments, refunds and wallets are locked '
+  'afterwards.';
 
 create function private.void_invoices(identity_id uuid, current public.plans) returns void
   language plpgsql
-  security definer -- voids invoices of any identity; the caller has checked which one
+  security definer -- voids invoices of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -76,7 +78,7 @@ begin
             jsonb_populate_record(plans, invoice_lines.terms), void_invoices.current)
       ))
     order by invoices.id
-    for update skip locked -- a locked one is being paid
+    for update skip locked -- a locked invoice is being paid
   loop
     update public.invoices set state = 'open'
     where invoices.id = unpaid and invoices.state = 'failed';
@@ -85,8 +87,8 @@ begin
 end
 $$;
 comment on function private.void_invoices is
-  'Voids all unpaid plan invoices or, given the current plan, those for it and for any plan that '
-  'would follow it.';
+  'Voids unpaid plan invoices: all of them or, if the current plan is given, those for this plan '
+  'and for any plan that would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql

@@ -9,7 +9,7 @@ begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
     perform private.refuse_value('payWith', pay_with);
   end if;
-  -- Orders of an identity run one at a time, so that two clicks make one order.
+  -- Orders of an identity are serialised, so that a double click results in a single order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
   select * into plan from public.plans where plans.id = subscribe.plan_id and plans.on_sale;
   if plan.id is null then
@@ -62,7 +62,7 @@ end
 $$;
 comment on function api.subscribe_plan is
   'Buys a plan, with an invoice to be paid or directly from the wallet. A plan that neither costs '
-  'more per day nor has a larger quota begins when the current one ends. 404 plan_not_found, 409 '
+  'more per day nor has a larger quota begins when the current plan ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -96,8 +96,9 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops the renewal of the plan and of a paid next plan; both run to their ends. Voids the unpaid '
-  'invoice of a renewal or next plan. 404 plan_not_found without a plan.';
+  'Stops the renewal of the current plan and of a next plan that is already paid; both run until '
+  'they end. Voids the unpaid invoice of a renewal or next plan. 404 plan_not_found if there is no '
+  'plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable
@@ -125,7 +126,8 @@ begin
     perform private.refuse_field(
       'amount', case when amount is null then 'required' else 'amount_out_of_range' end);
   end if;
-  -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
+  -- Top-ups of an account are serialised, so that concurrent calls cannot exceed the limit of unpaid
+  -- top-ups.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
   perform private.check_limit('topups_open', 'topups_full', private.open_topups(private.account_id()));
   return private.issue_invoice(
@@ -145,8 +147,8 @@ begin
 end
 $$;
 comment on function api.top_up_wallet is
-  'Issues an invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be '
-  'unpaid at a time, else 409 topups_full. 422 amount_out_of_range.';
+  'Issues an invoice of 1.000 to 1000.000 KWD. Its payment is credited to the wallet. Five such '
+  'invoices may be unpaid at a time, otherwise 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;

@@ -1,5 +1,6 @@
--- A webhook is only a hint. These functions apply the answer to our look-up: ref (the provider's id
--- of the charge), reference (the id of our payment), status, amount, currency and mode.
+-- A webhook only triggers a look-up at the provider. These functions apply the provider's response
+-- to our look-up, the answer. It has ref (the provider's id of the charge), reference (the id of our
+-- payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -17,7 +18,8 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Refunds reported before this payment may reduce payouts, which are locked before any wallet.
+  -- Booking refunds that were reported before this payment may reduce payouts, and payouts are
+  -- locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -32,7 +34,7 @@ begin
     where payments.id = payment.id
     returning * into payment;
   exception
-    when unique_violation then -- the money is already booked for another charge
+    when unique_violation then -- the money has already been booked for another charge
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
@@ -70,7 +72,8 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'Settles a charge once; if the purchase cannot be delivered, the amount goes to the wallet.';
+  'Books a captured charge, only once, and delivers the purchase. If the purchase cannot be '
+  'delivered, the amount is credited to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql stable
@@ -84,7 +87,7 @@ begin
   where payments.provider = find_payment.provider and payments.provider_ref = answer ->> 'ref';
   if payment.id is null
     and answer ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-    -- The event arrived before the provider's answer to our request for the charge.
+    -- The event arrived before the provider's response to our request to create the charge.
     select * into payment from public.payments
     where payments.id = (answer ->> 'reference')::uuid
       and payments.provider = find_payment.provider
@@ -94,7 +97,7 @@ begin
 end
 $$;
 comment on function private.find_payment is
-  'Finds a payment by the provider''s id of the charge, otherwise by our id of the payment.';
+  'Finds a payment by the provider''s id of the charge, otherwise by our payment id.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -131,7 +134,8 @@ begin
 end
 $$;
 comment on function private.apply_payment_answer is
-  'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
+  'Settles or fails the payment, depending on the provider''s response. A mismatch only raises an '
+  'alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql immutable
@@ -144,7 +148,7 @@ create function private.record_event(
 ) returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- The second of two concurrent calls waits here for the first.
+  -- Of two concurrent calls, the second waits here for the first.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
   values (record_event.provider, record_event.event_key, record_event.kind,
     record_event.payload_sha256,
@@ -154,7 +158,9 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Stores an event; returns null if it is final.';
+comment on function private.record_event is
+  'Stores an event and returns its id, or null if the event is already stored with a final '
+  'outcome.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
@@ -220,7 +226,7 @@ begin
   );
 end
 $$;
-comment on function private.is_known_event is 'Whether an event is stored and final.';
+comment on function private.is_known_event is 'Whether an event is stored with a final outcome.';
 
 create function private.parse_amount(written text) returns numeric
   language sql immutable

@@ -51,8 +51,8 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Requests refunds of payments, the newest first, each up to its unrefunded amount; an admin '
-  'decides about the rest.';
+  'Requests refunds of the identity''s payments, newest first, each up to the amount not yet '
+  'refunded. An admin decides about the rest.';
 
 create function private.chargeable_until(account_id uuid) returns timestamptz
   language sql stable
@@ -65,7 +65,7 @@ as $$
   where invoices.account_id = chargeable_until.account_id
 $$;
 comment on function private.chargeable_until is
-  'When the newest payment of an account can no longer be charged back: after 120 days.';
+  'When the latest payment of an account can no longer be charged back, which is after 120 days.';
 
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
@@ -106,7 +106,8 @@ end
 $$;
 comment on function private.settle_wallets is
   'Empties the wallets of an account, or of one identity. money is the owner''s choice: refund or '
-  'give_up.';
+  'give_up. With give_up, the owner forfeits at most private.most_given_up, and the rest is '
+  'refunded.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql security definer set search_path = ''
@@ -149,8 +150,8 @@ begin
 end
 $$;
 comment on function private.empty_banned_wallets is
-  'Requests refunds of a banned account''s money. An admin decides about the rest, at the earliest '
-  '120 days after the newest payment.';
+  'Empties the wallets of a banned account by requesting refunds. An admin decides about the rest, '
+  'at the earliest 120 days after the latest payment.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
@@ -174,7 +175,8 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all payouts of the account, because a refund of one payment may reduce another''s payout.';
+  'Locks all payouts of the account, because a refund of one payment may reduce the payout of '
+  'another.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
@@ -217,7 +219,8 @@ begin
 end
 $$;
 comment on function private.return_payouts is
-  'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
+  'After a refund made at the provider, moves its amount from the open payouts to the wallet, '
+  'starting with the payout of the same payment.';
 
 create function private.take_back_payouts(account_id uuid) returns void
   language plpgsql
@@ -248,7 +251,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Returns the open payouts of an account that is no longer banned to its wallets.';
+  'Moves the open payouts of an account back to its wallets, once the account is no longer banned.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql
@@ -261,7 +264,7 @@ begin
 end
 $$;
 comment on function private.on_lifted_ban is
-  'Returns the open payouts to the wallets when a ban is lifted.';
+  'Moves the open payouts back to the wallets when a ban is lifted.';
 
 create trigger accounts_get_their_money_back
   after update of status on public.accounts

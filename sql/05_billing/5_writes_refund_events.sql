@@ -1,6 +1,6 @@
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- releases held money; the invoice is locked
+  security definer -- releases held money; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -17,7 +17,8 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account is deleted or banned, an admin has to pay the amount out.
+  -- If the refund has a payout, the account is deleted or banned, and an admin has to pay the amount
+  -- out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
   if found then
     perform private.take_back_payouts(invoice.account_id);
@@ -32,8 +33,8 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account is '
-  'deleted or banned, waits for an admin''s decision.';
+  'Rejects a refund and raises an alarm. The held money goes back to the wallet. If the account is '
+  'deleted or banned, the money waits for an admin''s decision instead.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
@@ -64,7 +65,7 @@ $$;
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
-  security definer -- records a refund made at the provider; the invoice is locked
+  security definer -- records a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -78,13 +79,14 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that was not requested here.';
+comment on function private.record_refund is
+  'Records a refund that was made at the provider, not requested by us.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books a refund made at the provider; the invoice is locked
+  security definer -- books a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -116,14 +118,15 @@ begin
 end
 $$;
 comment on function private.book_unheld_refund is
-  'Books a refund for which no money is held, because it was not requested here or was rejected. '
-  'If it exceeds what can be refunded or the payment is not captured, it is stored as unmatched.';
+  'Books a refund for which no money is held, because we did not request it or because it was '
+  'rejected. If it exceeds what can be refunded or the payment is not captured, it is stored as '
+  'unmatched.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books or rejects a refund; the invoice is locked
+  security definer -- books or rejects a refund; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -186,7 +189,8 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. This may be our own request, whose answer was lost.
+    -- The provider returned no reference. This may be our own request, to which the response was
+    -- lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -197,8 +201,8 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Finds a refund by the provider''s id or ours, otherwise the oldest unanswered one of this '
-  'amount.';
+  'Finds a refund by the provider''s id or by ours. If the provider returned no reference, finds '
+  'the oldest request of this amount that the provider has not responded to.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -250,7 +254,8 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with our request and the event; books or rejects the refund.';
+  'Checks the provider''s response against our request and the event, and books or rejects the '
+  'refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -270,7 +275,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- The payment is settled first, because its event may arrive after the refund's.
+  -- The payment is settled first, because its event may arrive later than the event of the refund.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -303,7 +308,8 @@ begin
 end
 $$;
 comment on function private.on_refund_state is
-  'Settles the alarms about a refund once its outcome is known, and deletes its unmatched row.';
+  'Settles the alarms about a refund once its outcome is known. When the refund is booked, also '
+  'deletes its row in private.unmatched_refunds.';
 
 create trigger refunds_settle_their_alarms
   after update of state on public.refunds

@@ -2,7 +2,7 @@ create function private.refund_repeats_for() returns interval
   language sql immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'How long a request may be repeated. Tap recognises its reference for 24 hours.';
+  'How long a refund request may be repeated. Tap recognises a repeated reference for 24 hours.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
@@ -25,9 +25,9 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'Returns the request with repeated (it was sent before) and tooLate (too long ago to repeat it); '
-  'null if the refund is no longer in the state requested. The caller commits before it sends the '
-  'request, because the answer may get lost.';
+  'Returns the request with repeated (it was sent before) and tooLate (it was sent too long ago to '
+  'be repeated); null if the refund is no longer in the state requested. The caller commits before '
+  'it sends the request, because the response may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -47,7 +47,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- Another refund already has this provider_ref, so the money held for this one is released.
+    -- Another refund already has this provider_ref, so the money held for this refund is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -80,7 +80,8 @@ begin
   if not repeated or listed then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null and refund.declined_at is null then
-    -- The provider may refuse because it has already made the refund and nothing is left.
+    -- The provider may have refused because it has already made the refund and nothing is left to
+    -- refund.
     update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
@@ -90,9 +91,9 @@ end
 $$;
 comment on function private.refund_declined is
   'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
-  'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
-  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds did not '
-  'have it, so it is rejected at once.';
+  'rejected. If a repeated request is refused, the refund may have been made already, so it stays '
+  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds does not '
+  'contain it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -116,8 +117,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Rejects a refund after a day if a repeated request was refused. If the provider never answered, '
-  'the refund stays requested, with an alarm.';
+  'After a day, rejects a refund if a repeated request was refused. If the provider never '
+  'responded, the refund stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund

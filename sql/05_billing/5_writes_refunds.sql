@@ -1,5 +1,6 @@
--- A refund to the source is requested from the provider and booked when it reports success. Until
--- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
+-- A refund to the source is requested from the provider and booked when the provider reports
+-- success. The amount counts as refunded from the request on, so that concurrent calls cannot refund
+-- more than was paid.
 
 create function private.make_refund_document(refund_id uuid) returns void
   language plpgsql
@@ -9,7 +10,7 @@ as $$
 declare
   this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
 begin
-  -- Documents are numbered one at a time, so that a rollback frees its number and leaves no gap.
+  -- Numbering is serialised, so that a transaction that is rolled back leaves no gap.
   perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
   insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
   select refunds.id, invoices.id, this_year, 1 + coalesce((
@@ -31,7 +32,7 @@ $$;
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- writes refund, invoice and ledger; the invoice is locked
+  security definer -- writes refund, invoice and ledger; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -45,7 +46,7 @@ begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- No money is held for a refund that was not requested here or was rejected before.
+  -- No money is held for a refund that we did not request or that was rejected before.
   is_held := refund.requested_here and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
@@ -63,7 +64,8 @@ begin
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
-    -- The money has already been paid back, so this is booked even if the wallet holds less.
+    -- The money has already been paid back, so the refund is booked even if the wallet does not
+    -- cover it.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   -- A refund of a surplus payment does not reduce what was paid for the invoice.
@@ -85,4 +87,5 @@ begin
 end
 $$;
 comment on function private.book_refund is
-  'Books a refund in ledger and invoice, and takes back the delivery after a full refund.';
+  'Books a refund in the ledger and on the invoice. After a full refund, takes back what was '
+  'delivered.';

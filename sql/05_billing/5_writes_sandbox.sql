@@ -1,4 +1,4 @@
--- Our own payment provider for development, which the edge functions refuse in production.
+-- A mock payment provider for development. The edge functions refuse to use it in production.
 
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text

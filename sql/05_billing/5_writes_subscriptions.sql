@@ -4,7 +4,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
 comment on function private.lock_plan is
-  'Locks the plan of an identity. Invoices and wallets are locked before it, never after it.';
+  'Locks the plan of an identity. Invoices and wallets must be locked before the plan, never after '
+  'it.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
@@ -49,8 +50,8 @@ begin
 end
 $$;
 comment on function private.settle_plan is
-  'Ends plans whose time is over. The next plan moves to the end of the active one, which is no '
-  'longer renewed, or begins if none is active.';
+  'Ends plans whose time is over. The next plan begins if no plan is active. Otherwise it is moved '
+  'to the end of the active plan, which is then no longer renewed.';
 
 create function private.intervals_left(subscription public.subscriptions)
   returns table (id bigint, lasts bigint, remaining numeric)
@@ -81,13 +82,13 @@ create function private.carry_over(
 as $$
 declare
   old_plan public.plans;
-  -- a hundred years, so that dates stay in the calendar
+  -- A hundred years, so that dates stay in the valid range.
   most constant bigint := 36525 * bigint '86400';
 begin
   select sold.* into old_plan
   from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
   where plans.id = old.plan_id;
-  -- Time without an interval was given by an administrator.
+  -- Time that belongs to no interval was added by an administrator.
   insert into public.subscription_intervals (subscription_id, days, value, seconds)
   select old.id, old_plan.interval_days,
     div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
@@ -123,7 +124,8 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'Converts the remaining value of each interval into time of another plan.';
+  'Converts the remaining value of each interval of the old subscription into time of the new '
+  'plan.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -171,7 +173,8 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- Another call bought a plan first. The retry is refused, or its money goes to the wallet.
+      -- A concurrent call has bought a plan first. When this call is retried, it is refused, or its
+      -- money goes to the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -190,12 +193,12 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the current or next plan if plan and terms are the same, and begins a better plan at '
-  'once. Any other plan, or the same one with other terms, follows the current plan.';
+  'Extends the current or next subscription if plan and terms are the same. A better plan begins '
+  'at once. Any other plan, or the same plan with other terms, begins when the current one ends.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- ends the plan of any identity; the caller has checked which one
+  security definer -- ends the plan of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -209,7 +212,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where (
       subscriptions.id = end_subscription.subscription_id
-      -- A plan that was paid in advance does not begin if the owner loses the plan.
+      -- If the owner loses the plan, a plan that was paid in advance does not begin either.
       or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
         and private.loses_plan(owner_id)
     )
@@ -255,7 +258,7 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- Otherwise the wallet would pay again for the renewal that was just refunded.
+        -- Without this, the wallet would pay again for the renewal that was just refunded.
         renews = subscriptions.renews and exists (
           select from public.subscription_intervals as later
           where later.subscription_id = subscription.id and later.id > own.id
@@ -272,7 +275,7 @@ comment on function private.revoke_interval is
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- takes back plans and credits; the invoice is locked
+  security definer -- takes back plans and credits; the caller has locked the invoice
   set search_path = ''
 as $$
 begin

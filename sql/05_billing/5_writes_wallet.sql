@@ -42,7 +42,7 @@ begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- Wallets are locked in the order of their ids, so that no two transfers wait for each other.
+  -- Wallets are locked in the order of their ids, so that two transfers cannot deadlock.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -52,7 +52,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- a system account has no balance here and pays all of it
+  available := least(available, amount); -- available is null for a system account, which pays the full amount
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -69,4 +69,4 @@ end
 $$;
 comment on function private.move_money is
   'The only function that moves money between wallets. missing_from is a system account that pays '
-  'the amount that from_wallet lacks.';
+  'whatever from_wallet lacks.';

@@ -34,8 +34,8 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the payer''s name from the receipts and refund documents of a closed identity, which are '
-  'kept.';
+  'Removes the payer''s name from the receipts and refund documents of a closed identity. The '
+  'documents themselves are kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

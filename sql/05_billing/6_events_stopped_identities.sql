@@ -11,7 +11,7 @@ begin
   set starts_at = subscriptions.starts_at
         + case subscriptions.status when 'next' then lost else interval '0' end,
       ends_at = subscriptions.ends_at + lost,
-      -- The renewal's invoice may have expired, so a new reminder issues another one.
+      -- The invoice for the renewal may have expired, so another reminder issues a new invoice.
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
@@ -19,7 +19,7 @@ begin
 end
 $$;
 comment on function private.return_plan_time is
-  'Extends an identity''s plan by the time for which an administrator stopped the identity.';
+  'When a stopped identity may act again, extends its plan by the time for which it was stopped.';
 
 create trigger identities_return_plan_time
   after update on public.identities

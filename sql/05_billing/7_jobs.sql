@@ -17,7 +17,7 @@ as $$
   select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
-  'Job: returns payments that have been pending for 10 minutes, each at most once in 4 minutes.';
+  'Job: returns payments that have been pending for 10 minutes, each at most once every 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql set search_path = ''
@@ -38,7 +38,8 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
+  'Job: marks charges that are still pending or unknown after a day as failed. A late webhook can '
+  'still pay the invoice.';
 
 create function private.due_refunds() returns json
   language sql security definer set search_path = ''
@@ -58,7 +59,8 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
+comment on function private.due_refunds is
+  'Job: returns requested refunds that have to be looked up at the provider.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -157,13 +159,13 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Notifies the owner that a plan ends, or that the chosen renewal will not take place.';
+  'Notifies the owner that a plan is about to end, or that the chosen renewal will not take place.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    with due as materialized ( -- few rows, so that the functions below are called rarely
+    with due as materialized ( -- filters first, so that the functions below are called for few rows
       select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -188,9 +190,10 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
-  'renewal''s invoice if needed. If the plan has become worse, it stops the renewal and notifies '
-  'the owner of that instead; if the plan is no longer sold, already 30 days before.';
+  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and, if needed, '
+  'issues the invoice for the renewal. If the plan has become worse, it stops the renewal and '
+  'notifies the owner of this instead. If the plan is no longer sold, it does this 30 days before '
+  'the end.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -222,7 +225,7 @@ begin
   end if;
   return true;
 exception
-  when sqlstate 'PT402' then -- the wallet no longer holds enough
+  when sqlstate 'PT402' then -- the balance is no longer sufficient
     return false;
 end
 $$;
@@ -247,7 +250,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: on a plan''s last day, renews it from the wallet if the balance is enough and '
+  'Job: on a plan''s last day, renews it from the wallet if the balance is sufficient and '
   'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
@@ -284,8 +287,8 @@ as $$
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 days; '
-  'begins the next, and pauses active listings over its quota.';
+  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 '
+  'days. Begins the next plan, and pauses active listings that exceed its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''
@@ -324,7 +327,7 @@ begin
     last := counted.id;
     done := done + 1;
   end loop;
-  -- After the last wallet the recount starts over.
+  -- After the last wallet, the next run starts over.
   update private.recounts
   set last_wallet_id = case when done = 2000 then last
     else '00000000-0000-0000-0000-000000000000' end
@@ -370,7 +373,8 @@ as $$
   ))
 $$;
 comment on function private.forget_payouts is
-  'Job: removes the person''s data from payouts after 180 days; an admin can still decide.';
+  'Job: removes personal data from undecided payouts after 180 days. An admin can still decide '
+  'about these payouts.';
 
 create function private.purge_void_lines() returns bigint
   language sql security definer set search_path = ''
@@ -390,7 +394,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_void_lines is
-  'Job: deletes lines of void invoices after a year; a later payment goes to the wallet.';
+  'Job: deletes the lines of void invoices after a year. If such an invoice is paid later, the '
+  'money goes to the wallet.';
 
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
