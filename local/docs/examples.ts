@@ -18,7 +18,7 @@ export type Found = {
   whole: boolean
   /** For each operation: possible examples, the best first. */
   examples: Record<string, Example[]>
-  /** For each operation: the schema name (kind) of each object in its responses, by path (`items[].owner`). */
+  /** For each operation: the schema name (kind) of each object in its responses, by path (items[].owner). */
   kinds: Record<string, Record<string, string>>
   /** For each kind: the types that each field had. */
   types: Record<string, Record<string, string[]>>
