@@ -1,6 +1,6 @@
 // Runs the workers of edge functions as the platform does. A worker starts when a request finds none. It gets
-// new requests for half of its lifetime, then ends as soon as its requests and waitUntil promises are done. At
-// the end of its lifetime it is killed. Workers share no memory.
+// new requests for half of its lifetime, then ends as soon as its requests and waitUntil promises are done.
+// At the end of its lifetime it is killed. Workers share no memory.
 import { launch, type Running } from '../processes/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../config/stack.ts'
