@@ -1,6 +1,6 @@
--- The roles of a Supabase project, which all databases of the server share. The scripts in this folder
--- run again on data folders of earlier versions, so every statement must be repeatable. prepare.ts
--- sets the passwords.
+-- The roles of a Supabase project, which all databases of the server share. The scripts in this
+-- folder run again on data folders of earlier versions, so every statement must be repeatable.
+-- prepare.ts sets the passwords.
 
 do $$
 declare

@@ -78,7 +78,7 @@ as $$
   select nullif(current_setting('realtime.topic', true), '')
 $$;
 
--- As on hosted projects, an error becomes a warning, so that a failed message does not roll back the
+-- As on hosted projects, an error becomes a warning, so that a failed message never rolls back the
 -- transaction.
 create or replace function realtime.send(
   payload jsonb, event text, topic text, private boolean default true
