@@ -205,7 +205,7 @@ async function toStorage(parts: Parts, request: IncomingMessage, response: Serve
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** Returns the schema that a request names, or the first exposed one. Rejects schemas that are not exposed. */
+/** Returns the schema that a request names, or the first exposed one. Rejects all schemas not exposed. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']
