@@ -9,7 +9,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** Whether to call the hook. Before the first migration it may be missing; later, calling it then fails. */
+/** Whether to call the hook. It may be missing only before the first migration; later, that is an error. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true

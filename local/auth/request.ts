@@ -71,7 +71,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
 }
 
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // On the platform, the gateway replaces an API key with a token for the key's role. This has that effect.
+  // The platform's gateway turns an API key into a token for the key's role, so the same role is used here.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)

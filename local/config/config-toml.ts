@@ -165,7 +165,7 @@ function parseValue(text: string): Value | undefined {
       text,
     )
   if (!bare) return undefined
-  // What the pattern accepts is JSON, except for underscores in numbers and a trailing comma in arrays.
+  // All accepted values are valid JSON, except for underscores in numbers and trailing commas in arrays.
   const json = bare[1]!.startsWith('"')
     ? bare[1]!
     : bare[1]!.startsWith('[')

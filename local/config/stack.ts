@@ -77,8 +77,8 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     FACADE_DB_URL: stack.functionsUrl('facade'),
     ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
     // One process serves all requests, and searches get half of its connections. On 2 cores, six concurrent
-    // searches cost Deno a third less time than three. With more than 12 connections in all, Postgres becomes
-    // slower and the gain is lost.
+    // searches cost Deno a third less time than three. With more than 12 connections in all, Postgres loses
+    // this gain again.
     FACADE_DB_POOL: '12',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,

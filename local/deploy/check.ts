@@ -1,5 +1,5 @@
-// npm run deploy -- --check: reports what a deployment would change, and what in the project deploy does not
-// manage.
+// npm run deploy -- --check: reports what a deployment would change, and which parts of the project it does
+// not manage.
 import type pg from 'pg'
 import { hasOtherBaseline } from '../schema/baseline.ts'
 import { migrationsIn, projectMigrations } from '../schema/cli.ts'

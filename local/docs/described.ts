@@ -32,7 +32,7 @@ export type Described = {
   routes: Route[]
   messages: Message[]
   problem: Schema
-  /** All described objects. The inside of Problem is left out: apps never receive it without its frame. */
+  /** All described objects. Objects inside Problem are left out: apps never receive them on their own. */
   everything: Schema[]
 }
 

@@ -17,7 +17,7 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
 const maxIdlePerPort = 256
-/** A busy connection is closed after so many milliseconds without data, as on hosted projects. */
+/** A busy connection is closed after this many milliseconds without data, as on hosted projects. */
 const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'

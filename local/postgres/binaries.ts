@@ -70,7 +70,7 @@ export function runner(): Runner {
   return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
-/** Denies other users access to a data folder. If we are root, the user who runs Postgres must enter it. */
+/** Denies other users access to a data folder. If we are root, Postgres's user can still enter it. */
 export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }

@@ -159,7 +159,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it gets no further'
 }
 
-/** After a SIGTERM from outside, Postgres would wait for clients to disconnect. Makes that shutdown fast. */
+/** Speeds up a shutdown after a SIGTERM from outside, which would wait for clients to disconnect. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {

@@ -47,7 +47,7 @@ export async function launch(program: Program): Promise<Running> {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
-      // Keeps the message of the error, which the lines of the stack trace must not replace.
+      // Remembers the error message, so that the lines of the stack trace do not replace it.
       if (/^(Uncaught )?\w*Error\b[^:]*: /.test(line)) error = line.replace(/^.*?: /, '')
       writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)

@@ -147,7 +147,7 @@ describe('the first join of a project, which is refused', () => {
     await supabase.realtime.disconnect()
   })
 
-  // In a normal run, the tour runs only with all partitions present (test/whole/tour.alone.test.ts).
+  // Normal runs test the tour only with all partitions present (test/whole/tour.alone.test.ts).
   test.runIf(isNightly)('is made again by the tour', async () => {
     await forgetJoins()
     const program = fileURLToPath(new URL('../../test/tour.ts', import.meta.url))

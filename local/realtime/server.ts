@@ -16,10 +16,10 @@ import { openTenant, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
 const maxFrameBytes = 5_000_000
-/** A socket is closed after so many milliseconds without a frame. Clients send a heartbeat every 25 s. */
+/** A socket is closed after this many milliseconds without a frame. Clients send a heartbeat every 25 s. */
 const heartbeatTimeout = 60_000
 const failedHandshakeDelay = 2000
-/** The stream from the database is closed after so many milliseconds without connections. */
+/** The stream from the database is closed after this many milliseconds without connections. */
 const idleTimeout = 660_000
 
 const defaults: RealtimeOptions = {

@@ -92,7 +92,7 @@ export const conventions: Convention[] = [
       and not exists (select from unnest(proconfig) as one where one like 'search\\_path=%')`,
   },
   {
-    // The functions refuse… always raise an error, so no result depends on them.
+    // Functions named refuse… always raise an error, so no result depends on them.
     name: 'no function claims to be calmer than what it calls',
     query: `with calls as (
         select distinct bodies.oid, provolatile, coalesce(word[1], 'pg_catalog') as schema, word[2] as name

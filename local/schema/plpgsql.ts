@@ -1,7 +1,7 @@
 // npm run check:plpgsql: checks every plpgsql function against the schema, including branches that no test
 // reaches. Postgres itself checks only the syntax. The extension plpgsql_check is not available from npm, so
-// this needs a Postgres 17 that has it (Debian: postgresql-17-plpgsql-check) and fails otherwise. It runs in
-// nightly runs and before a release.
+// this needs a Postgres 17 that has it (Debian: postgresql-17-plpgsql-check) and fails otherwise. It is part
+// of nightly runs and of the checks before a release.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
