@@ -5,11 +5,13 @@ import { slowness } from './test/suite/slowness.ts'
 import { WaitingFirst } from './test/suite/waiting-first.ts'
 import { summary } from './test/summary.ts'
 
-// Groups, one after another on one stack: the areas in parallel, what needs the stack to itself
-// (rates as they are, stopped processes), what writes in one long transaction, for which Realtime
-// would have to wait before it opens a slot, and what must always hold after everything. `npm test`
-// runs them on three stacks at once (test/run.ts): one file at a time is mostly waiting, so what is alone
-// comes in two halves, and the long transactions follow the smaller one.
+// The groups of tests, which run one after another on a stack:
+// - areas: in parallel
+// - alone: tests that need the stack to themselves, because they enforce rate limits or stop processes
+// - after: tests with one long transaction, which Realtime would have to wait for to open a replication slot
+// - always: tests of what must hold after everything else
+// `npm test` runs the groups on three stacks at once (test/run.ts). Files that run alone mostly wait, so they
+// are split into two halves, and the long transactions follow the smaller half.
 const after = [
   'test/whole/matrix.test.ts',
   'test/search/boxes.test.ts',
@@ -25,7 +27,7 @@ const night = variable('BY_DAY') ? atNight : []
 const always = ['test/whole/invariants.test.ts']
 const half = ['test/{accounts,base}/**/*.alone.test.ts']
 
-// Where things are slowed on purpose, in random order as well.
+// With SLOW, everything is slowed down on purpose, and the tests run in random order.
 const order = variable('SLOW') ? { shuffle: true, seed: Number(variable('SLOW')) } : {}
 
 const group = (
@@ -51,14 +53,15 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/each-file.ts'],
     reporters: ['default', summary],
-    // When to give up, no more: a busy machine takes several times what a quiet one does.
+    // These times only say when to give up: a busy machine takes several times as long as an idle one.
     testTimeout: 300_000 * slowness,
     hookTimeout: 300_000 * slowness,
     expect: { poll: { timeout: 240_000 * slowness } },
-    // More than there are cores: many tests wait for something. With five, peaks of all that they open
-    // came near the 60 connections of the smallest project.
+    // More workers than cores, because many tests wait for something. With five, peaks came near the 60
+    // database connections of the smallest hosted projects.
     maxWorkers: 4,
-    // A process runs one file after another: what files share is loaded, and the description compiled, once.
+    // A process runs one file after another, so shared modules and the compiled OpenAPI description are
+    // reused.
     isolate: false,
     projects: [
       group('areas', 0, everything, [...aside, ...after, ...always, ...night], false),

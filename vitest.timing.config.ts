@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 Object.assign(process.env, { HASHING: 'default', TIMES: 'exact' })
 
-// Times of answers: alone on a quiet machine, before a release. `npm test` checks the same cases'
-// statuses, bodies and headers.
+// Tests of response times, which run alone on an idle machine before a release. `npm test` checks the
+// statuses, bodies and headers of the same cases.
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],

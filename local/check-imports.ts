@@ -1,5 +1,5 @@
-// Checks that folders import only from the folders listed below, that no imports are circular (imports of
-// types count), and that tests wait only with the functions of test/support/wait.ts.
+// Checks that folders import only from the folders listed below, that there are no circular imports (type
+// imports count), and that tests wait only with the functions of test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
@@ -20,7 +20,7 @@ const shared = [
   'chat',
 ].map(inShared)
 
-// Stand-ins import nothing from functions/, because no test would notice a fault that both share.
+// Stand-ins must not import from functions/, because no test would notice a bug in the shared code.
 const mayImport: Record<string, string[]> = {
   ...Object.fromEntries(shared.map((room, nth) => [room, shared.slice(0, nth)])),
   'functions/payments': shared,
@@ -39,7 +39,7 @@ const mayImport: Record<string, string[]> = {
   'local/realtime': ['local/platform', ...base],
   'local/data-api': base,
   'local/inbox': base,
-  // local/functions runs the gateway, and drains request bodies with the facade's own code.
+  // local/functions runs the chat gateway, and drains request bodies with the facade's code.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': [
     'local/auth',
@@ -63,7 +63,7 @@ const mayImport: Record<string, string[]> = {
     'local/platform',
     ...base,
   ],
-  // These folders document, ask for and check what the functions declare.
+  // These folders use the settings, errors and routes that the functions declare.
   'local/docs': [
     inShared('errors'),
     inShared('settings'),
@@ -113,7 +113,7 @@ function circlesIn(graph: Graph): string[] {
   return circles
 }
 
-/** Returns the imports that are not allowed, in files given by their paths. */
+/** Returns the forbidden imports in these files (a map from path to text). */
 export function importFaults(files: Map<string, string>): string[] {
   const imports = importsIn(files)
   const areas: Graph = new Map()
@@ -121,7 +121,7 @@ export function importFaults(files: Map<string, string>): string[] {
   for (const [file, targets] of imports) {
     for (const target of targets) {
       const [from, to] = [roomOf(file), roomOf(target)]
-      // A file outside these folders, such as start.ts, may import anything but may not be imported.
+      // Files outside these folders, such as start.ts, may import anything but must not be imported.
       const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
       if (!allowed) faults.push(`up: ${file} -> ${target}`)
       if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
@@ -138,7 +138,7 @@ const sleeps =
 
 const hostile = 'The word is part of hostile input, which nothing runs.'
 
-/** Test files that may use a timer or contain a timer's name, each with the reason and the names. */
+/** Test files that may use a timer or contain a timer's name, with the reason and the allowed names. */
 const ownSleep: Record<string, [why: string, ...words: string[]]> = {
   'test/support/wait.ts': ['All other waits use its functions.', 'setTimeout'],
   'test/suite/repetitions.ts': ['It pauses before it asks an outside service again.', 'setTimeout'],

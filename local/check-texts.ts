@@ -1,6 +1,7 @@
-// Unicode is normalized in one place in SQL and in one place in the functions. Both limit the text first,
-// because a run of combining marks takes quadratic time, during which Postgres cannot be interrupted. For the
-// same reason every route limits the size of a client's text before it works on the text.
+// Checks that Unicode is normalized in only one place in SQL and one in the functions. Both limit the length
+// first, because a long run of combining marks takes quadratic time to normalize, and Postgres cannot be
+// interrupted during that. For the same reason, every route limits the length of a client's text before
+// processing it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './config/settings.ts'

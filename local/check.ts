@@ -1,5 +1,5 @@
-// npm run check: all checks that need no running service, in two groups (rings), the quick ones first. A
-// failure in the first skips the second, unless --all is given. npm run format (--format) formats the same
+// npm run check: all checks that need no running service, in two groups (rings), the quick ones first. If the
+// first group fails, the second is skipped, unless --all is given. npm run format (--format) formats the same
 // files.
 import { spawn } from 'node:child_process'
 import { denoBinary } from './config/packages.ts'
@@ -26,7 +26,7 @@ const format = (...flags: string[]) => [
 ]
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
-/** `mend` is the command that repairs a failure, if the output of the check does not name one. */
+/** `mend` is the command that fixes a failure. It is set only if the check's own output does not name it. */
 type Check = { what: string; command: string; args: string[]; mend?: string }
 
 const onOurNode = (what: string, ...args: string[]): Check => ({
@@ -34,7 +34,7 @@ const onOurNode = (what: string, ...args: string[]): Check => ({
   command: process.execPath,
   args,
 })
-// TypeScript 7 checks in a tenth of the time. TypeScript 5 is installed too, because tools need its API and
+// TypeScript 7 needs a tenth of the time. TypeScript 5 is installed as well, because tools need its API and
 // apps use it.
 const tsc = 'node_modules/typescript7/bin/tsc'
 
@@ -56,7 +56,7 @@ const rings: Check[][] = [
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],
-  // Two checks run at a time. The slowest start first, so that no long check runs alone at the end.
+  // Two checks run at a time, the slowest first, so that no long check is left to run alone at the end.
   [
     {
       what: 'types of the functions',
@@ -65,7 +65,7 @@ const rings: Check[][] = [
         'check',
         '--quiet',
         '--no-lock',
-        // With a --config in functions/, Deno would look for the types of Node there.
+        // With --config functions/deno.json, Deno would look for Node's types in functions/.
         ...['--import-map', 'functions/deno.json', '--node-modules-dir=manual'],
         'functions/api/index.ts',
         'functions/api/main.ts',

@@ -6,7 +6,7 @@ try {
   readSettings(process.env)
   const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
-  // Imported late, because it imports packages, and a missing package must be reported in a sentence.
+  // Imported late, because it imports packages, and a missing package must be reported with a clear message.
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {

@@ -85,7 +85,7 @@ async function newHash(
   current: string | undefined,
 ): Promise<string> {
   const old = user.encrypted_password
-  // The real Auth exempts recovery sessions, which do not exist here because no code is ever sent.
+  // The real Auth skips this check in recovery sessions. There are none here, because no code is ever sent.
   if (old && context.config.currentPassword) {
     const message = 'Current password required when setting new password.'
     if (!current) throw badRequest(message, 'current_password_required')

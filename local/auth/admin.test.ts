@@ -102,7 +102,7 @@ describe('the admin API', () => {
 
   test('bans at once, and reports a ban before it checks the password', async () => {
     const { id, email, session } = await signedIn()
-    // The project refuses bans by the API (test/admin/auth-pages.test.ts), so the column is set by SQL.
+    // The project rejects bans through the API (test/admin/auth-pages.test.ts), so the test sets the column.
     await database().query(
       `update auth.users set banned_until = now() + interval '1 day' where id = $1`,
       [id],

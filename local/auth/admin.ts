@@ -137,7 +137,7 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
   }
 }
 
-/** Inserts a user. As in the real Auth, other columns are set by later updates, which fire triggers too. */
+/** Inserts a user. As in the real Auth, separate updates then set the other columns and fire triggers. */
 async function insertUser(
   tx: Tx,
   row: { id: string; aud: string; email: string | null; phone: string | null; hash: string },
@@ -194,7 +194,7 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
   }
   try {
     const changed = await transaction(context.pool, async (tx) => {
-      // The confirmation flags are set before the values they confirm.
+      // Email and phone are marked as confirmed before their new values are stored.
       await confirm(tx, user, params)
       if (hash !== undefined) await setPassword(tx, user, hash)
       if (email) {
@@ -283,7 +283,7 @@ async function softDelete(tx: Tx, user: User) {
   }
 }
 
-/** Logs the database's error and returns a general 500 instead, as the real Auth does. */
+/** Logs an error from the database and returns a generic 500 instead, as the real Auth does. */
 function databaseError(message: string, error: unknown): Error {
   if (error instanceof AuthError) return error
   console.error(`auth: ${message}: ${(error as Error).message}`)

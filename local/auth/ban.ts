@@ -2,7 +2,10 @@ import { badRequest } from './errors.ts'
 
 const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** Returns when a ban of a Go duration ("24h", "1h30m") ends, null for "none", undefined for no change. */
+/**
+ * Returns the end of a ban, given its duration in Go's format ("24h", "1h30m"). "none" lifts the ban (null);
+ * without a duration the ban stays unchanged (undefined).
+ */
 export function banUntil(duration: string | undefined): string | null | undefined {
   if (!duration) return undefined
   if (duration === 'none') return null

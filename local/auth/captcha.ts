@@ -7,7 +7,10 @@ const exempt = ['pkce', 'refresh_token', 'id_token']
 export const isGuarded = ({ method, path }: AuthRequest) =>
   method === 'POST' && routes.includes(path)
 
-/** Refuses requests that need a captcha. The secret key and grants with their own proof need none. */
+/**
+ * Rejects every request that needs a captcha, because this stand-in accepts no captcha token. Requests with
+ * the secret key need none, nor do grants that carry their own credentials, such as a refresh token.
+ */
 export async function checkCaptcha(context: Context, request: AuthRequest): Promise<void> {
   if (!context.config.captcha || await isAdmin(context, request)) return
   if (request.path === '/token' && exempt.includes(request.query.get('grant_type') ?? '')) return

@@ -21,7 +21,7 @@ export function openDatabase(url: string): pg.Pool {
   return pool
 }
 
-/** An error for the caller that does not roll back the transaction. */
+/** Returned by the work of a transaction to commit it and then throw `error`. */
 export class CommittedError {
   readonly error: Error
 

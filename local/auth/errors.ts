@@ -4,7 +4,7 @@ export type Answer = {
   body?: unknown
 }
 
-/** `code` is empty for errors that hooks return, and for unknown paths and methods. */
+/** An error response of Auth. `code` is empty for errors from hooks and for unknown paths and methods. */
 export class AuthError extends Error {
   readonly status: number
   readonly code: string
@@ -24,7 +24,7 @@ export class AuthError extends Error {
   }
 }
 
-/** An error in the shape of RFC 6749, always with status 400 and without a code. */
+/** An error in the format of RFC 6749 (OAuth 2.0). Its status is always 400, and it has no code. */
 export class OAuthError extends Error {
   readonly error: string
 
@@ -54,7 +54,7 @@ export function errorAnswer(error: unknown, version: string | undefined): Answer
     version >= '2024-01-01'
   const raised = known.cause as { code?: string; message?: string } | undefined
   const status = /^PT(\d{3})$/.exec(raised?.code ?? '')?.[1]
-  // SQL that raises PT401 sets the status to 401, except for callers that send an API version.
+  // If SQL raised PT401, the status is 401, unless the caller sent an API version.
   if (status && !versioned) {
     return { status: Number(status), body: { code: raised!.code, message: raised!.message } }
   }

@@ -3,7 +3,7 @@ import { type AuthRequest, type Context, isUuid, readBody, requireUser } from '.
 
 const names: Record<string, string> = { phone: 'Phone', totp: 'TOTP', webauthn: 'WebAuthn' }
 
-/** Answers /factors and /factors/:id. Nobody can enrol a factor, so nobody has one. */
+/** Handles /factors and /factors/:id. Enrolling a factor always fails, so no user ever has one. */
 export async function factors(context: Context, request: AuthRequest): Promise<Answer> {
   await requireUser(context, request)
   const id = request.path.split('/')[2]

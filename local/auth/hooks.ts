@@ -9,7 +9,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** Returns false only while the database has no migrations; after that a missing hook is an error. */
+/** Whether to call the hook. It may be missing only before the first migration; later, that is an error. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true
@@ -29,7 +29,10 @@ async function exists(db: Db, hook: Hook): Promise<boolean> {
   return rows[0].present || rows[0].migrated
 }
 
-/** Runs a hook in the transaction, for two seconds at most. Returns undefined if it is off or not created. */
+/**
+ * Runs a hook in the transaction with a time limit of two seconds. Returns undefined if the hook is disabled
+ * or does not exist yet.
+ */
 export async function runHook(
   tx: Tx,
   hooks: Config['auth']['hooks'],
@@ -47,7 +50,7 @@ export async function runHook(
   }
   let output: Output | null
   try {
-    // Postgres applies statement_timeout to each statement of a message separately.
+    // All three statements are sent at once. Postgres applies statement_timeout to each of them separately.
     const event = tx.escapeLiteral(JSON.stringify({ metadata, ...input }))
     const results = await tx.query(
       `set local statement_timeout to '2000';

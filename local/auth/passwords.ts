@@ -3,7 +3,7 @@ import { AuthError, badRequest } from './errors.ts'
 
 export type Passwords = ReturnType<typeof openPasswords>
 
-/** Runs bcrypt on two of Node's four threads, so that file operations never wait for it. */
+/** Runs bcrypt on at most two of Node's four pool threads, so that file operations never wait for it. */
 export function openPasswords(cost: number) {
   let free = 2
   const waiting: (() => void)[] = []
@@ -19,10 +19,10 @@ export function openPasswords(cost: number) {
     }
   }
   return {
-    // Auth writes the prefix $2a$; the other prefixes stand for the same algorithm.
+    // Auth writes hashes with the prefix $2a$. The other prefixes mean the same algorithm.
     hash: (password: string) =>
       onThread(() => bcrypt.hash(password, bcrypt.genSaltSync(cost, 'a'))),
-    // Auth accepts any letter after `$2`. As in Auth, no password matches a hash that bcrypt cannot read.
+    // As in Auth, any letter may follow `$2`, and no password matches a hash that bcrypt cannot parse.
     matches: (password: string, hash: string) =>
       onThread(() => bcrypt.compare(password, hash.replace(/^\$2.?\$/, '$2b$'))),
   }
@@ -30,7 +30,7 @@ export function openPasswords(cost: number) {
 
 export const isBcrypt = (hash: string) => /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)
 
-/** Applies Auth's rules for a new password; Auth counts lengths in bytes. */
+/** Checks a new password by Auth's rules. Like Auth, it measures the length in bytes. */
 export function checkStrength(password: string, minimum: number): void {
   const bytes = Buffer.byteLength(password)
   if (bytes > 72) throw badRequest('Password cannot be longer than 72 characters')

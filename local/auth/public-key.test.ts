@@ -97,7 +97,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(await send({}, '{')).toBe('bad_json')
     expect(await send({}, { email, password, gotrue_meta_security: 'x' })).toBe('bad_json')
     expect(await send({ ...secret, ...bearer(secretKey) })).toBeUndefined()
-    // Grants that carry a proof of their own need no captcha.
+    // Grants that carry their own credentials, such as a refresh token, need no captcha.
     expect((await refresh(session.refresh_token)).status).toBe(200)
     expect((await auth('POST', '/token?grant_type=pkce', {})).body.error_code)
       .toBe('validation_failed')

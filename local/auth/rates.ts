@@ -2,7 +2,7 @@ import { AuthError } from './errors.ts'
 
 type Bucket = { tokens: number; at: number }
 
-/** Auth's limits per client address: the tokens that a bucket gains in five minutes, up to `burst`. */
+/** Auth's rate limits per client address: the tokens that a bucket of up to `burst` gains in five minutes. */
 const perFiveMinutes: Record<string, number> = {
   '/token': 150,
   '/verify': 30,
@@ -26,7 +26,7 @@ export function openRates(on: boolean) {
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / 300_000 * limit)
     bucket.at = now
     if (buckets.size > 10_000) {
-      // After five minutes any bucket is full again.
+      // A bucket that was unused for five minutes is full again, so it need not be kept.
       for (const [name, { at }] of buckets) if (now - at > 300_000) buckets.delete(name)
     }
     buckets.set(`${rule} ${ip}`, bucket)

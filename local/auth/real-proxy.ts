@@ -1,5 +1,5 @@
-// Configures the real Auth server and forwards requests to it, instead of to the stand-in. REAL_AUTH names
-// the binary of supabase/auth, with its folder `migrations` beside it. The server creates its own tables.
+// Configures the real Auth server and forwards requests to it instead of the stand-in. REAL_AUTH is the path
+// of the supabase/auth binary; the folder `migrations` must be next to it. The server creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -62,7 +62,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     MFA_PHONE_VERIFY_ENABLED: false,
     AUDIT_LOG_DISABLE_POSTGRES: true,
     RATE_LIMIT_HEADER: 'X-Forwarded-For',
-    // At `warn` Auth logs every refusal.
+    // At level `warn`, Auth would log every rejected request.
     LOG_LEVEL: 'error',
   }
   for (const [name, { clientIds, skipNonce }] of Object.entries({ GOOGLE: google, APPLE: apple })) {

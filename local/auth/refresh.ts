@@ -22,7 +22,7 @@ type SessionRow = {
   recent: boolean
 }
 
-/** `issued` is undefined if a reuse was detected and no token may be issued. */
+/** `issued` is undefined if an old token was reused, so that no new one may be issued. */
 type Rotated = { session: SessionRow; user: User; issued?: Issued }
 type Issued = { refreshToken: string; counter?: bigint; headers?: Record<string, string> }
 
@@ -34,7 +34,7 @@ const alreadyUsed = () =>
 export async function refreshGrant(context: Context, request: AuthRequest): Promise<Answer> {
   const { refresh_token: text = '' } = readBody(request, { refresh_token: 'string' })
   const { headers, body } = await transaction(context.pool, async (tx) => {
-    // Concurrent refreshes of one session wait for each other's row lock, five seconds at most.
+    // Concurrent refreshes of one session wait for the same row lock, for five seconds at most.
     await tx.query("set local lock_timeout = '5s'")
     const rotate = text.length === 12 ? rotateRow : rotateCounter
     const { session, user, issued } = await rotate(context, tx, text)
@@ -77,7 +77,7 @@ function checkSession(user: User, session: SessionRow) {
   }
 }
 
-/** Replaces a token of version 2, which contains its session's id and a counter. A reuse ends the session. */
+/** Replaces a version 2 token, which contains the session id and a counter. Its reuse ends the session. */
 async function rotateCounter(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const given = parseRefreshToken(text)
   if (!given) throw badRequest('Refresh token is not valid')
@@ -99,7 +99,7 @@ async function rotateCounter(context: Context, tx: Tx, text: string): Promise<Ro
   return { session, user, issued: { refreshToken, counter, headers } }
 }
 
-/** Returns the counter of the token to issue, or none if the reuse ends the session. */
+/** Returns the counter of the token to issue, or no counter if a reuse ends the session. */
 function nextCounter(
   context: Context,
   session: SessionRow,
@@ -111,8 +111,8 @@ function nextCounter(
   if (behind === 0n) {
     return { counter: current + 1n, headers: { 'sb-auth-refresh-token-reuse': 'false' } }
   }
-  // A token that is one behind means that the client did not save our answer; a reuse within the interval
-  // means concurrent requests. Both get the current token, so that the client ends up with one.
+  // If the token is only one step old, the client did not save our response; a reuse within the interval
+  // comes from concurrent requests. In both cases we return the current token, so that only one is in use.
   const causes = [
     ...(session.recent ? ['concurrent-refresh'] : []),
     ...(behind === 1n ? ['fail-to-save'] : []),
@@ -124,7 +124,7 @@ function nextCounter(
   throw alreadyUsed()
 }
 
-/** Replaces a token of version 1, which is a row. A reuse revokes all tokens of the session but keeps it. */
+/** Replaces a version 1 token, which is a row. Its reuse revokes all tokens of the session but keeps it. */
 async function rotateRow(context: Context, tx: Tx, text: string): Promise<Rotated> {
   const { rows: [token] } = await tx.query<{ session_id: string; revoked: boolean; late: boolean }>(
     `select session_id, revoked, updated_at < clock_timestamp() - make_interval(secs => $2) as late

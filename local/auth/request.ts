@@ -38,7 +38,7 @@ type Read<T extends Shape> = {
     : Record<string, unknown> | undefined
 }
 
-/** Returns the named fields of the JSON body. A wrong type is an error, an unknown field is not. */
+/** Returns the named fields of the JSON body. A field of the wrong type is an error; others are ignored. */
 export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<T> {
   const fail = (reason: string): never => {
     throw badRequest(`Could not parse request body as JSON: ${reason}`, 'bad_json')
@@ -71,7 +71,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
 }
 
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
-  // The platform's gateway replaces an API key with a token of the key's role, and this uses the same role.
+  // The platform's gateway turns an API key into a token for the key's role, so the same role is used here.
   if (request.bearer === undefined || request.bearerIsKey) return { role: request.keyRole }
   try {
     return await context.keys.verify(request.bearer)
@@ -85,7 +85,7 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{
 
 export type Session = { id: string; user_id: string; created_at: string }
 
-/** Returns the signed-in caller, who must not be banned. A session that the token names must exist. */
+/** Returns the signed-in caller, who must not be banned. If the token names a session, it must exist. */
 export async function requireUser(
   context: Context,
   request: AuthRequest,
@@ -130,7 +130,7 @@ export function validEmail(email: string): string {
 
 export const plainPhone = (phone: string) => phone.replace(/^\+/, '').replaceAll(' ', '')
 
-/** Returns a phone number as it is stored, in digits only. Throws if it is not in E.164. */
+/** Converts a phone number to the digits that Auth stores. Throws if it is not in E.164 format. */
 export function validPhone(phone: string): string {
   const plain = plainPhone(phone)
   if (/^[1-9][0-9]{1,14}$/.test(plain)) return plain

@@ -1,5 +1,5 @@
-// The endpoints that send or accept codes. This project's hooks refuse to send anything, so Auth never issues
-// a code, and only the errors are implemented.
+// The endpoints that send or accept codes. This project's hooks reject every send, so Auth never issues a
+// code, and only the error responses are implemented.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'
@@ -170,7 +170,7 @@ const digits = () =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
     .padStart(6, '0')
 
-/** Calls the SMS hook and always throws, because this stand-in never sends, even if the hook allows it. */
+/** Calls the SMS hook, then always throws: this stand-in never sends an SMS, even if the hook allows it. */
 export async function sendSms(context: Context, request: AuthRequest, user: User, phone: string) {
   await transaction(context.pool, async (tx) => {
     await runHook(tx, context.config.hooks, 'send_sms', request, {

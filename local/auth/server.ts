@@ -33,14 +33,14 @@ const routes: Record<string, Handler> = {
   'GET /.well-known/openid-configuration': discovery,
 }
 
-/** The paths that need no API key. */
+/** Paths that work without an API key. */
 export const openPaths = ['/.well-known/jwks.json', '/.well-known/openid-configuration']
 
 const timeLimit = 10_000
 
 export type Auth = ReturnType<typeof openAuth>
 
-/** Opens the part of Supabase Auth that this project uses; the proxy calls it in the same process. */
+/** The stand-in for the parts of Supabase Auth that this project uses. It runs in the proxy's process. */
 export function openAuth(options: {
   databaseUrl: string
   keys: KeyRing
@@ -59,7 +59,7 @@ export function openAuth(options: {
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request
-    // On two routes the rate is counted after the captcha check, on the others before it.
+    // Two routes count towards the rate limit only after the captcha check, the others before it.
     const countsLate = path === '/token' || path === '/signup'
     if (countsLate && isGuarded(request)) await checkCaptcha(context, request)
     limit(method, path, request.ip)
@@ -98,7 +98,7 @@ export function openAuth(options: {
   }
 }
 
-/** Whether to log an error. PTnnn is not logged: SQL raises it to refuse a request, and states the reason. */
+/** Whether to log an error. SQL raises PTnnn with a reason to reject a request, so that is not logged. */
 const isUnexpected = (error: Error & { code?: string }) =>
   !['AuthError', 'OAuthError'].includes(error.constructor.name) &&
   !/^PT\d{3}$/.test(error.code ?? '')
@@ -123,7 +123,7 @@ function discovery(context: Context): Answer {
   return { status: 200, headers: { 'cache-control': 'public, max-age=600' }, body }
 }
 
-/** Always throws: no provider has a secret (config.toml), so nobody can be redirected to one. */
+/** Always throws: no provider has a client secret (config.toml), so there is nowhere to redirect to. */
 function authorize({ config }: Context, { query }: AuthRequest): Answer {
   const name = query.get('provider')?.toLowerCase() ?? ''
   const provider = config.social[name as SocialProvider]

@@ -9,7 +9,7 @@ export type RefreshToken = { sessionId: string; counter: bigint; signed: Buffer;
 const signatureBytes = 16
 const checksumBytes = 4
 
-/** Encodes a refresh token of version 2: a zero byte, session, counter, HMAC and checksum. */
+/** Encodes a version 2 refresh token: a zero byte, the session id, the counter, an HMAC and a checksum. */
 export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: string): string {
   const signed = Buffer.concat([
     Buffer.of(0),
@@ -20,7 +20,7 @@ export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: 
   return Buffer.concat([body, checksum(body)]).toString('base64url')
 }
 
-/** Decodes a refresh token of version 2 without checking its signature; undefined for any other text. */
+/** Decodes a version 2 refresh token without checking its signature. Returns undefined for other text. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{50,80}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -67,7 +67,7 @@ const methodColumns =
 type Issue = {
   sessionId: string
   refreshToken: string
-  /** Set for tokens of version 2 only. */
+  /** Only version 2 tokens have a counter. */
   counter?: bigint
   method: string
   amr: Method[]
@@ -116,7 +116,7 @@ export async function startSession(
   })
 }
 
-/** Creates and inserts a refresh token of version 1. */
+/** Creates and inserts a version 1 refresh token. */
 export async function insertRefreshToken(
   tx: Tx,
   session: { id: string; user_id: string },

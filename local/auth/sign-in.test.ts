@@ -87,7 +87,7 @@ describe('signing in', () => {
 
   test('reports an unconfirmed email only after the right password', async () => {
     const { id, email, password } = await newUser({ email_confirm: false })
-    // The project's own rules do not allow an unconfirmed email, so SQL sets it.
+    // The project never leaves an email unconfirmed, so the test changes the row with SQL.
     await database().query('update auth.users set email_confirmed_at = null where id = $1', [id])
     const wrong = await server().auth.signInWithPassword({ email, password: 'wrong-password' })
     const right = await server().auth.signInWithPassword({ email, password })

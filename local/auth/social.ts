@@ -43,7 +43,7 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
   if (!params.provider) {
     throw new OAuthError('invalid request', 'provider or client_id and issuer required')
   }
-  // Any holder of an access token may link, even if manual linking is off.
+  // Whoever has an access token may link an account, even if manual linking is disabled.
   const linkTo = params.link_identity ? (await requireUser(context, request)).user : undefined
   if (!isSupported(params.provider)) {
     throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
@@ -95,7 +95,7 @@ async function verifyIdToken(
   }).catch(() => {
     throw new OAuthError('invalid request', 'Bad ID token')
   })
-  // Auth tolerates five minutes at `nbf`, but nothing at `exp`.
+  // Auth allows a clock skew of five minutes for `nbf`, but none for `exp`.
   if (payload.exp === undefined || payload.exp <= Date.now() / 1000) {
     throw new OAuthError('invalid request', 'Bad ID token')
   }
@@ -146,7 +146,7 @@ function profileOf(
   return { subject, email, emailVerified, data }
 }
 
-/** Links the provider's account to the signed-in user, whatever email it has. */
+/** Links the provider's account to the signed-in user, whatever the account's email is. */
 async function linkToUser(
   tx: Tx,
   user: User,
@@ -173,7 +173,7 @@ async function linkToUser(
   return await nameProviders(tx, user.id, {})
 }
 
-/** Returns the user linked to the provider's account, or links the user who has its verified email. */
+/** Returns the user linked to the provider's account. Otherwise links the user with its verified email. */
 async function findOrLinkUser(
   context: Context,
   tx: Tx,
@@ -222,7 +222,7 @@ async function link(
 ): Promise<User> {
   const user = (await findUser(tx, userId))!
   await addIdentity(tx, userId, provider, profile)
-  // Another person may have entered the unconfirmed email, so all other identities are removed.
+  // Somebody else may have entered this unconfirmed email, so all other identities are removed.
   if (!user.email_confirmed_at) {
     await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
       userId,

@@ -23,7 +23,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
   }
 }
 
-/** Always throws: an auth code comes from a redirect or an emailed link, and neither exists here. */
+/** Always throws: auth codes come from redirects and emailed links, and this project has neither. */
 function pkceGrant(request: AuthRequest): never {
   const { auth_code: code, code_verifier: verifier } = readBody(request, {
     auth_code: 'string',
@@ -58,7 +58,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     throw internal('Database error querying schema', error)
   })
   const refused = () => badRequest('Invalid login credentials', 'invalid_credentials')
-  // As in the real Auth, the answer for an unknown user needs no hashing and is therefore faster.
+  // As in the real Auth, no hash is computed for an unknown user, so this response comes sooner.
   if (!user) throw refused()
   if (isBanned(user)) throw badRequest('User is banned', 'user_banned')
   const hash = user.encrypted_password
@@ -80,7 +80,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
   }
 }
 
-/** Returns `weak_password` for a correct password that the current rules would reject. */
+/** Returns `weak_password` if the current rules would reject this (correct) password. */
 function weakPassword(password: string, minimum: number) {
   try {
     checkStrength(password, minimum)

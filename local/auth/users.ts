@@ -66,7 +66,7 @@ export async function emailTaken(db: Db, email: string, aud: string, except?: st
   return rowCount! > 0
 }
 
-/** Updates columns of a user, and copies the new row, with its generated columns, into `user`. */
+/** Updates columns of a user and copies the new row, including generated columns, into `user`. */
 export async function updateUser(tx: Tx, user: User, changes: Metadata): Promise<void> {
   const names = Object.keys(changes)
   const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ')

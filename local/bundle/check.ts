@@ -1,4 +1,4 @@
-// Checks that the three package lists of the functions (for Deno, npm and the hosted bundler) agree.
+// Checks that the functions' three package lists (for Deno, for npm and for the hosted bundler) agree.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config/settings.ts'

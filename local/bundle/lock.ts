@@ -1,4 +1,4 @@
-// functions/deno.lock is uploaded with every function, so that the bundler installs the versions of
+// functions/deno.lock is uploaded with every function, so that the hosted bundler installs the versions in
 // package-lock.json. `npm run functions:lock` writes it.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

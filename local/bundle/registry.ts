@@ -1,5 +1,5 @@
-// Serves an npm registry with exactly the packages of package-lock.json, so that a bundler uses the versions
-// that were tested. The files come from npm or its cache.
+// A local npm registry with exactly the packages in package-lock.json, so that the bundler uses the tested
+// versions. It gets the files from npm or npm's cache.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -21,7 +21,7 @@ type Locked = {
 
 const modules = 'node_modules/'
 
-/** Returns the packages that are needed outside development; some have several versions. */
+/** Returns the production packages. Some of them are locked in several versions. */
 export function lockedPackages(): Locked[] {
   const { packages }: { packages: Record<string, Omit<Locked, 'name'>> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),

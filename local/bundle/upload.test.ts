@@ -21,7 +21,7 @@ const folder = () => {
 }
 
 async function uploads(): Promise<Map<string, Upload>> {
-  // No database is used here.
+  // This test needs no database, so nothing listens at this address.
   const url = 'postgresql://nobody@127.0.0.1:1/postgres'
   const platform = await startPlatform({ url, adminUrl: url })
   const home = folder()
@@ -53,7 +53,7 @@ async function uploads(): Promise<Map<string, Upload>> {
   return platform.uploads
 }
 
-// Loads a function as a worker does, and reports that it has a handler.
+// Loads a function as a worker does, and prints a line when the function registers its handler.
 const starter = (entrypoint: string) => `
   Object.defineProperty(Deno, 'serve', { value: () => console.log('it serves') })
   await import('./${entrypoint}')

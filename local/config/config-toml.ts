@@ -16,7 +16,7 @@ export type Config = {
     jwtExpiry: number
     rotation: boolean
     reuseInterval: number
-    /** The number of token requests, of any grant, that one address may send in five minutes. */
+    /** How many token requests, of all grant types together, one address may send in five minutes. */
     tokenRate: number
     refreshTokens: 1 | 2
     signups: boolean
@@ -27,7 +27,7 @@ export type Config = {
     captcha: boolean
     email: boolean
     phone: boolean
-    /** A provider is on if its client ids are set; a hosted project also needs `enabled = true`. */
+    /** A provider is enabled if its client ids are set. A hosted project also needs `enabled = true`. */
     social: Record<SocialProvider, Social>
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
@@ -59,7 +59,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       refreshTokens: variable('REFRESH_TOKENS', env) === '1' ? 1 : 2,
       signups: at('auth.enable_signup', true),
       anonymous: at('auth.enable_anonymous_sign_ins', false),
-      // Auth enforces at least 6 in any case.
+      // Auth itself never accepts fewer than 6.
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
       currentPassword: at('auth.email.require_current_password', false),
       captcha: at('auth.captcha.enabled', false),
@@ -100,7 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** Reads comma-separated client ids, or `env(NAME)` as the CLI does. Tests replace the key set's URL. */
+/** Reads comma-separated client ids, or `env(NAME)` as the CLI does. Tests set another URL of the key set. */
 function social(
   env: NodeJS.ProcessEnv,
   clientId: string,
@@ -126,14 +126,14 @@ function parseHook(name: string, uri: string): Hook {
   )
 }
 
-/** Parses a size as the CLI does: units are powers of 1,024. */
+/** Parses a size as the CLI does, with units that are powers of 1,024. */
 function parseSize(text: string): number {
   const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
   if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
   throw new UserError(`supabase/config.toml: ${text} is not a size; write one such as "10MiB".`)
 }
 
-/** Parses the part of TOML that config.toml uses: tables, plain values, one-line arrays of strings. */
+/** Parses the subset of TOML that config.toml uses: tables, scalars, and arrays of strings on one line. */
 export function parseToml(text: string): Table {
   const root: Table = {}
   let table = root
@@ -165,7 +165,7 @@ function parseValue(text: string): Value | undefined {
       text,
     )
   if (!bare) return undefined
-  // The pattern accepts only JSON, except for digit groups and a trailing comma.
+  // All accepted values are valid JSON, except for underscores in numbers and trailing commas in arrays.
   const json = bare[1]!.startsWith('"')
     ? bare[1]!
     : bare[1]!.startsWith('[')

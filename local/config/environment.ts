@@ -1,11 +1,11 @@
-// Declares the environment variables of the programs on Node (local stack, deploy, tests), which `variable`
-// reads. The variables of the functions are declared in functions/_shared/settings/settings.ts.
+// Declares the environment variables of the Node programs (local stack, deploy, tests). `variable` reads
+// them. The variables of the functions are declared in functions/_shared/settings/settings.ts.
 
 type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 
 export type Variable = {
   about: string
-  /** The programs that use the variable; `suite` marks one that tests set for their own processes. */
+  /** The programs that use the variable. `suite` means that the tests set it for processes they start. */
   of: Program[]
   default?: string
   secret?: boolean

@@ -27,14 +27,14 @@ export function requirePackages(): void {
   denoBinary()
 }
 
-/** Options that make Deno use node_modules. Hosted projects have no such folder, so deno.json lacks them. */
+/** Options that make Deno use node_modules. Hosted projects have none, so deno.json does not set them. */
 export const denoPackages = [
   '--config',
   join(root, 'functions', 'deno.json'),
   '--node-modules-dir=manual',
 ]
 
-/** Returns the path of Deno's own binary, because killing npm's wrapper script would leave Deno running. */
+/** Returns the path of the Deno binary. Killing npm's wrapper script instead would leave Deno running. */
 export function denoBinary(): string {
   const file = process.platform === 'win32' ? 'deno.exe' : 'deno'
   const platform = join(modules, '@deno')

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net'
 
-// These ports lie below the range of outgoing connections, which could take a port first.
+// Below the ephemeral port range, so that no outgoing connection can take one of these ports first.
 const [first, last] = [10_000, 32_000]
 const size = 16
 
 /**
- * Finds up to 15 free ports in a row and returns the lowest. This process listens on the last port of their
- * block until it ends, so that another caller of this function cannot get the same block.
+ * Finds up to 15 consecutive free ports and returns the lowest. Until this process ends, it listens on the
+ * last port of their block of 16, so that no other caller of this function gets the same block.
  */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {

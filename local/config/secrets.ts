@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { isThere } from './system-errors.ts'
 import { UserError } from './user-error.ts'
 
-/** The secrets of a data folder, made at its first start and never changed. */
+/** The secrets of a data folder. They are created at the first start and never change. */
 export type Secrets = {
   publishableKey: string
   secretKey: string
   /** Every database password is derived from this secret (passwordOf). */
   database: string
-  /** The key for HMACs of codes sent by SMS and mail and of client addresses, base64 of 32 bytes. */
+  /** The HMAC key for codes sent by SMS or email and for client addresses (32 bytes in base64). */
   code: string
-  /** The key that encrypts passwords of open registrations and Apple's refresh tokens, base64 of 32 bytes. */
+  /** Encrypts the passwords of open registrations and Apple's refresh tokens (32 bytes in base64). */
   seal: string
-  /** Signs the proxy's tokens for the Data API, which accepts HS256 only. */
+  /** Signs the tokens that the proxy sends to the Data API, which accepts only HS256. */
   dataApi: string
 }
 
@@ -46,7 +46,7 @@ export function secretsOf(dataDir: string): Secrets {
     seal: random(),
     dataApi: random(),
   }
-  // The secrets are written to a new file, which is then renamed, so that it is never half-written.
+  // Written to a temporary file that is then renamed, so that secrets.json is never half-written.
   writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
   renameSync(`${path}.new`, path)
   return secrets
@@ -56,12 +56,12 @@ function read(path: string): Secrets {
   const text = readFileSync(path, 'utf8')
   try {
     const secrets = JSON.parse(text)
-    // All secrets created here are longer than a placeholder.
+    // The secrets created here are longer than 30 characters; anything shorter is a placeholder.
     if (names.every((name) => typeof secrets[name] === 'string' && secrets[name].length > 30)) {
       return secrets
     }
   } catch {
-    // The error below is thrown for invalid JSON too.
+    // Invalid JSON leads to the error below.
   }
   throw new UserError(
     `The data folder is damaged: ${path} cannot be read, or holds a placeholder for a ` +

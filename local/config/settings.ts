@@ -30,25 +30,25 @@ export type Settings = {
   host: string | undefined
   seed: 'demo' | 'none'
   rates: boolean
-  /** The cost of bcrypt: 10, as in Auth, or the minimum 4. */
+  /** The bcrypt cost: 10 as in Auth, or 4, which is the minimum. */
   hashCost: number
-  /** Whether Realtime refuses a channel after 5 s, which slows down guessing, or after 0.2 s. */
+  /** The delay before Realtime rejects a join: 5 s, which slows down guessing, or 0.2 s. */
   refusedJoins: 'slow' | 'quick'
   /** Whether Postgres counts the calls of each plpgsql function (track_functions), for the test suite. */
   countCalls: boolean
-  /** The number of chat gateway processes; with none the edge function serves the gateway's sockets. */
+  /** The number of chat gateway processes. With 0, the edge function `chat` serves the sockets. */
   gateways: number
-  /** Whether the database has a read replica. A synchronous replica is never behind. */
+  /** Whether the database has a read replica. A synchronous replica never lags. */
   replica: 'none' | 'asynchronous' | 'synchronous'
-  /** The lifetime of an edge function's worker in seconds; 0 for no limit. */
+  /** The lifetime of an edge function worker in seconds, or 0 for no limit. */
   workerLife: number
-  /** The seed of the random delays of some responses; without a seed no response is delayed. */
+  /** The seed for randomly delaying some responses. Without a seed, no response is delayed. */
   lateSeed: number | undefined
   realStorage: string | undefined
   realAuth: string | undefined
   realRealtime: string | undefined
   realDataApi: string | undefined
-  /** The environment variables with which the real Auth reaches Google, Apple and Turnstile. */
+  /** Environment variables that the real Auth needs to reach Google, Apple and Turnstile. */
   realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
 
@@ -58,7 +58,7 @@ export const portTaken = (port: number, name: string) =>
       'PORT=<number> npm start. A stack has fourteen, from that number on.',
   )
 
-/** Reads the settings. A wrong value throws a UserError and is never replaced by a guess. */
+/** Reads the settings. An invalid value throws a UserError; no default silently replaces it. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const given = (name: VariableName) => variable(name, env)
   for (const name of ['ENVIRONMENT', 'NODE_ENV'] as const) {

@@ -1,5 +1,5 @@
-// Signing keys of the local project (ES256), with the states of a hosted project's keys. The file
-// is read again when it changes, so a test can rotate keys while the stack runs.
+// The local project's signing keys (ES256). They have the same states as the keys of a hosted project. The
+// file is read again when it changes, so a test can rotate keys while the stack runs.
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
@@ -30,7 +30,7 @@ export function storedKeys(dataDir: string): StoredKey[] {
   }
 }
 
-/** Adds a key and returns its kid; a standby key is published but signs nothing yet. */
+/** Adds a key and returns its kid. A standby key is already published but does not sign yet. */
 export async function addKey(dataDir: string, state: KeyState = 'standby'): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const kid = crypto.randomUUID()
@@ -39,7 +39,7 @@ export async function addKey(dataDir: string, state: KeyState = 'standby'): Prom
   return kid
 }
 
-/** Makes a key the signing key; the former key stays valid, with the state `previous`. */
+/** Makes a key the signing key. The former signing key stays valid, in the state `previous`. */
 export function makeCurrent(dataDir: string, kid: string): void {
   save(
     dataDir,
@@ -50,7 +50,7 @@ export function makeCurrent(dataDir: string, kid: string): void {
   )
 }
 
-/** Revokes a key: it is no longer published and its tokens are refused. */
+/** Revokes a key: it is no longer published, and tokens signed with it are rejected. */
 export function revokeKey(dataDir: string, kid: string): void {
   save(
     dataDir,
@@ -83,7 +83,7 @@ export function openKeys(dataDir: string, issuer: string) {
   let keys: StoredKey[] = []
   let imported = new Map<string, ReturnType<typeof importJWK>>()
   const read = () => {
-    // The file's time is checked at most every 100 ms, which saves a system call per request.
+    // The modification time is checked at most every 100 ms, which saves a system call per request.
     if (Date.now() - looked < 100) return keys
     looked = Date.now()
     const { mtimeMs } = statSync(path)
@@ -109,7 +109,7 @@ export function openKeys(dataDir: string, issuer: string) {
         .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT' })
         .sign(await load(key, 'sign'))
     },
-    /** Returns the claims of a token of this project or throws. The token cannot choose the algorithm. */
+    /** Verifies a token of this project and returns its claims. Accepts no algorithm but ES256. */
     verify: async (token: string): Promise<Claims> => {
       const find = ({ kid }: { kid?: string }) => {
         const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
@@ -122,7 +122,7 @@ export function openKeys(dataDir: string, issuer: string) {
         audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
-      // JSON.parse reads a number such as 1e999 as Infinity, and such a token would never expire.
+      // JSON.parse turns a number such as 1e999 into Infinity, and such a token would never expire.
       if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },

@@ -76,20 +76,21 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_DB_URL: stack.functionsUrl('postgres'),
     FACADE_DB_URL: stack.functionsUrl('facade'),
     ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
-    // One process serves all requests, and searches get half of its connections. On 2 cores six searches at
-    // once cost Deno a third less time than three; with more than 12 connections Postgres loses that gain.
+    // One process serves all requests, and searches get half of its connections. On 2 cores, six concurrent
+    // searches cost Deno a third less time than three. With more than 12 connections in all, Postgres loses
+    // this gain again.
     FACADE_DB_POOL: '12',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
     INBOX_URL: stack.inboxUrl,
-    // The sandbox is a payment provider of our own, with a page that simulates payments.
+    // The sandbox is our own payment provider. Its page simulates payments.
     PAYMENT_PROVIDER: 'sandbox',
     SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
     RETURN_URLS: [
       ...new Set([stack.url, stack.publicUrl].map((url) => `${url}/functions/v1/api/sandbox/done`)),
       'https://app.example/payments',
     ].join(),
-    // These are the ports of the development servers of Next, Vite, the desk and Expo.
+    // The ports of the development servers of Next, Vite, the desk and Expo.
     CORS_ORIGINS: ['localhost', ...(stack.host ? [stack.host] : [])]
       .flatMap((host) => [3000, 5173, 5174, 8081].map((port) => `http://${host}:${port}`)).join(),
     CLIENT_IP_HOPS: '1',

@@ -1,10 +1,10 @@
-// Turns refusals of the operating system, such as a full disk or another user's folder, into advice. The
-// data is intact in such a case, so the advice is never to delete it.
+// Turns errors of the operating system, such as a full disk or a folder of another user, into advice. The
+// data is intact in these cases, so the advice must never be to delete it.
 import { statfsSync, statSync } from 'node:fs'
 import { UserError } from './user-error.ts'
 
 const full = /No space left|no space left|ENOSPC|Disk quota exceeded|disk quota exceeded|EDQUOT/
-// "permission denied for table" must not match, because it is about rights in the database.
+// "permission denied for table" must not match: that is an error of Postgres, not of the operating system.
 const denied =
   /EACCES|EPERM|EROFS|Permission denied|: permission denied$|Operation not permitted|Read-only file system|wrong ownership|invalid permissions/m
 
@@ -13,10 +13,10 @@ const askTheOwner =
   'Permissions are the cause, the data are kept: start as the user to whom the folder and all in it ' +
   'belong, make it that again, or choose another with LOCAL_DATA=<folder>.'
 
-/** The free bytes that Postgres needs: for a 16 MiB file of its write-ahead log, and as much again. */
+/** The free space that Postgres needs, in bytes: a 16 MiB file of the write-ahead log, and as much again. */
 const leastRoom = 32 * 1024 * 1024
 
-/** Whether the disk is full. Anything may fail then, with any message. */
+/** Whether the disk is full. On a full disk anything can fail, with any error message. */
 function isFull(folder: string): boolean {
   if (!isThere(folder)) return false
   const { bavail, bsize } = statfsSync(folder)
@@ -29,7 +29,7 @@ export function adviceOn(said: string, folder?: string): string | undefined {
   return folder && isFull(folder) ? makeRoom : undefined
 }
 
-/** Returns the sentence to show instead of a stack trace, or undefined if the error is a bug. */
+/** Returns the message to show instead of a stack trace, or undefined if the error is a bug. */
 export function sentenceOf(error: unknown, folder?: string): string | undefined {
   if (error instanceof UserError) return error.message
   const { code, syscall, path, message } = error as NodeJS.ErrnoException
@@ -40,6 +40,6 @@ export function sentenceOf(error: unknown, folder?: string): string | undefined 
   return advice && `${message}. ${advice}`
 }
 
-/** Whether the path exists. Throws, rather than returning false, if it may not be read. */
+/** Whether the path exists. If this process may not look it up, this throws instead of returning false. */
 export const isThere = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false }) !== undefined

@@ -1,2 +1,2 @@
-/** An error that a person can act on; it is shown as a message, without a stack trace. */
+/** An error that the user can act on. Only its message is shown, without a stack trace. */
 export class UserError extends Error {}

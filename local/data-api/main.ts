@@ -1,5 +1,6 @@
-// Serves the Data API and Studio's rows with @supabase/lite (0.10.0) on our Postgres, in a process of its own
-// because it is slow. Its auth, storage and page are not used, and it opens only the schemas named here.
+// Serves the Data API and Studio's rows from our Postgres with the package @supabase/lite (0.10.0). The
+// package is slow, so it runs in its own process. Its auth, storage and page are not used, and it exposes
+// only the schemas named here.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
@@ -17,18 +18,18 @@ const stack = readStack(process.env)
 const bodyLimit = 10 * 1024 * 1024
 
 function openApp(stack: Stack, role: string, schemas: string[], studio: boolean) {
-  // The pools are small, because all clients share the database's connections (60 by default).
+  // The pools are small, because all clients share the database's 60 connections (the default).
   const connection = createPostgresConnection({
     url: stack.databaseUrl(role),
     postgresOptions: {
       onnotice() {},
       max: studio ? 2 : 4,
       idle_timeout: 10,
-      // The package has already serialized JSON arguments; the driver would serialize them again.
+      // The package serializes JSON arguments itself, so the driver must not serialize them again.
       ...(studio ? {} : { types: { json: jsonType(114), jsonb: jsonType(3802) } }),
     },
   })
-  // Otherwise the package's first calls grant rights concurrently, until Postgres rolls one back.
+  // Without this, the package's first calls grant privileges concurrently, and Postgres rejects one of them.
   Object.assign(connection, { rlsState: 'active' })
   const { secrets } = stack
   const app = new App(
@@ -61,7 +62,7 @@ const jsonType = (oid: number) => ({
   parse: (text: string) => JSON.parse(text),
 })
 
-/** Only the proxy calls this server, with a token that it signs itself. */
+/** Only the proxy calls this server, with a token that the proxy signs. */
 function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
@@ -69,7 +70,7 @@ function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   })
 }
 
-/** Studio acts as postgres, so this server answers only its own pages, under its own host names. */
+/** Studio acts as postgres, so this server only accepts requests from its own pages and host names. */
 function studioServer({ ports, secrets }: Stack, fetch: Fetch, sql: Sql): Server {
   const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
   const origins = [undefined, ...hosts.map((host) => `http://${host}`)]
@@ -123,7 +124,7 @@ const servers: [Server, number][] = [
   [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
 if (stack.realDataApi) servers.shift()
-// The first call reads the whole catalogue, so it is made before the servers accept requests.
+// The first call makes the package read the whole catalogue, so we call it before accepting requests.
 const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))

@@ -1,4 +1,4 @@
-// Corrects differences of @supabase/lite 0.10.0 from PostgREST: strings as JSON arguments, and some errors.
+// Makes @supabase/lite 0.10.0 behave like PostgREST for strings passed as JSON arguments and for some errors.
 
 type Functions = () => Promise<{ name: string; arg_names: string[]; arg_types: string[] }[]>
 type Fetch = (request: Request) => Response | Promise<Response>
@@ -25,7 +25,7 @@ export async function asPostgrest(
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
   )
-  // SUP is the code of internal errors. Unless it is about the connection, it means that parsing failed.
+  // SUP is the code of internal errors. Unless the connection failed, it means that the request is malformed.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
     return errorResponse(
@@ -47,7 +47,7 @@ export async function asPostgrest(
   )
 }
 
-/** Encodes strings that are passed for json arguments, because PostgREST does not parse them as JSON text. */
+/** Encodes strings passed as json arguments: PostgREST treats them as values and does not parse them. */
 async function withJsonStrings(request: Request, functions: Functions): Promise<Request> {
   const [, name] = /\/rpc\/(\w+)$/.exec(new URL(request.url).pathname) ?? []
   if (request.method !== 'POST' || !name) return request

@@ -1,5 +1,5 @@
-// Configures the real Data API and forwards requests to it, instead of to the package. REAL_DATA_API names
-// the binary of PostgREST.
+// Configures the real Data API and forwards requests to it instead of the package @supabase/lite.
+// REAL_DATA_API is the path of the PostgREST binary.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unavailable } from '../http/answers.ts'
 import { type Credentials, peerOf, tokenForKey } from '../http/credentials.ts'

@@ -10,6 +10,6 @@ await runRealServer(stack, {
   port,
   command: stack.realDataApi!,
   settings: () => realDataApiSettings(stack),
-  // PostgREST answers 503 while it reads the catalogue.
+  // PostgREST responds with 503 until it has read the catalogue.
   answers: async () => (await fetch(`http://127.0.0.1:${port}/`)).status < 500,
 })

@@ -50,7 +50,7 @@ test.runIf(hasStack && hasBrowser)(
 
       await page.goto(`${studio}/#public.areas`) // areas has a key of two columns
       await page.locator('#column option[value=governorate_id]').waitFor({ state: 'attached' })
-      // The filter was for another table.
+      // The filter belonged to the table shown before, so it is gone.
       expect(await page.inputValue('#value')).toBe('')
       expect(await page.locator('#filters button').count()).toBe(0)
       await filter('id', 'salmiya')
@@ -60,7 +60,7 @@ test.runIf(hasStack && hasBrowser)(
       await expect.poll(() => field('governorate_id').inputValue()).toBe('hawalli')
       await page.getByRole('button', { name: 'Cancel' }).click()
 
-      // A late answer about another table is not shown.
+      // A late response about another table must not be shown.
       const { promise: held, resolve: release } = Promise.withResolvers<void>()
       await page.route(/\/rest\/v1\/accounts\?/, async (route) => {
         await held
@@ -72,7 +72,7 @@ test.runIf(hasStack && hasBrowser)(
       await page.locator('tbody tr').first().waitFor()
       release()
       await (await late).finished()
-      // This waits for an answer that was requested later.
+      // When this request is answered, the page has handled the late response.
       await page.evaluate(async () => await (await fetch('')).text())
       expect(await page.locator('#error').textContent()).toBe('')
       expect(await page.locator('tbody tr').count()).toBeGreaterThan(50)

@@ -24,7 +24,7 @@ async function useTheMarketplace() {
   await topUp(buyer)
 }
 
-// An edit by hand is refused with a sentence that explains what to do instead.
+// A rejected edit gets status 400 and a sentence that explains what to do instead.
 const aSentence = /^400 [A-Z].{20,}\.$/s
 
 /** Converts a timestamp in Postgres's format to ISO 8601; other values are returned unchanged. */
@@ -54,7 +54,7 @@ testLocally('a row of every table is edited by its key, or the edit is refused',
       )
       return rows
     }
-    // Writes the existing value, because the effect of a change is not tested here.
+    // Writes the existing value again, because this test is not about the effect of a change.
     const plain = table.columns.find((column) =>
       !column.generated && !table.key.includes(column.name) &&
       /^(text|boolean|integer|smallint)$/.test(column.type)
@@ -66,7 +66,7 @@ testLocally('a row of every table is edited by its key, or the edit is refused',
     })
     const after = await written()
     if (!before.length || !after.length) {
-      waiting.push(table) // A job deleted the row meanwhile.
+      waiting.push(table) // A job has deleted the row in the meantime.
       continue
     }
     expect(before, name).toHaveLength(1)

@@ -1,5 +1,5 @@
-// Writes one row for Studio, found by its key, as the role postgres. @supabase/lite 0.10.0 is not used for
-// this, because it answers 204 if no row has the key, and cannot write true or a number into a jsonb column.
+// Writes one row for Studio, found by its key, as role postgres. @supabase/lite 0.10.0 is not used for this,
+// because it returns 204 even if no row has the key, and cannot write true or a number to a jsonb column.
 import type { Sql } from 'postgres'
 
 export const refusal = (status: number, message: string, more: object = {}) =>
@@ -45,8 +45,8 @@ export async function writeRow(request: Request, sql: Sql): Promise<Response> {
 }
 
 /**
- * Returns a statement that casts key and values to the columns' types, or undefined if there is nothing to
- * write. No column is called `edited_row`, which is the alias of the table.
+ * Returns a statement that casts the key and the values to the columns' types, or undefined if there is
+ * nothing to write. The table gets the alias `edited_row`, because no column has that name.
  */
 function statementOf(method: string, table: string, key: string[], names: string[]) {
   const record = (parameter: string) => `jsonb_populate_record(null::${table}, ${parameter}::jsonb)`

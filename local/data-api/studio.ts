@@ -1,5 +1,5 @@
-// Studio has a page of its own, because the page of @supabase/lite 0.10.0 finds rows by `row.id`, whatever
-// their key is, reads only 1,000 rows, and filters and sorts them in the browser.
+// Serves our own page for Studio. The page of @supabase/lite 0.10.0 always finds rows by `row.id`, even in
+// tables with another key; it reads only 1,000 rows, and filters and sorts them in the browser.
 import { readFile } from 'node:fs/promises'
 import type { Sql } from 'postgres'
 import { refusal, writeRow } from './studio-writes.ts'
@@ -31,7 +31,7 @@ const pageFiles: Record<string, [file: string, type: string]> = {
   '/studio.js': ['studio.js', 'text/javascript'],
 }
 
-/** Serves the page, the list of tables and their rows, and nothing else of the package. */
+/** Serves the page, the list of tables and their rows. Other features of the package are not exposed. */
 export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Promise<Response> {
   const { pathname } = new URL(request.url)
   const reads = request.method === 'GET' || request.method === 'HEAD'
@@ -49,7 +49,7 @@ export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Pr
   return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } })
 }
 
-/** Returns tables and views for the page. A view has no key, so the page shows it read-only. */
+/** Returns the tables and views for the page. A view has no key, so the page shows it read-only. */
 export function tablesOf(found: Catalogue) {
   const commentOf = ({ schema, name }: Named, column?: string) =>
     found.comments.find((comment) =>
@@ -84,7 +84,7 @@ export function tablesOf(found: Catalogue) {
     }))
 }
 
-/** Converts bytea, which the package returns as a serialized Buffer, to the hex format of Postgres. */
+/** Converts bytea values, which the package returns as serialized Buffers, to the hex format of Postgres. */
 async function asHex(answer: Response): Promise<Response> {
   const text = await answer.text()
   const { status, headers } = answer

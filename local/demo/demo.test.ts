@@ -282,7 +282,7 @@ describe('what an app shows of it on its first day', () => {
     }
   })
 
-  // The path of each list that needs an id or a parameter.
+  // For the lists that need an id or a parameter: returns the path to request.
   const fillings: Record<string, () => Promise<string>> = {
     list_documents: async () => {
       const { rows: [waiting] } = await client.query(

@@ -1,4 +1,4 @@
-// Stores the demo data's files in the stand-in for Storage, and inserts the rows that uploads would insert.
+// Stores the files of the demo data in the Storage stand-in, and inserts the rows that uploads would insert.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
@@ -18,7 +18,7 @@ type File = {
   position?: number
 }
 
-/** Derives an id from a name, as pg_temp.demo_id of seed.sql does. */
+/** Derives an id from a name, like pg_temp.demo_id in seed.sql. */
 function demoId(name: string): string {
   const hex = createHash('md5').update(`demo ${name}`).digest('hex').split('')
   hex[12] = '4'
@@ -122,7 +122,7 @@ async function store(files: File[], dataDir: string): Promise<Row[]> {
   const storage = openFiles(dataDir)
   const rows: Row[] = []
   for (const { draw, ...file } of files) {
-    // Signals are handled in between, so that Ctrl-C does not wait for all pictures.
+    // Lets Node handle signals before each picture, so that Ctrl-C does not have to wait for all of them.
     await setImmediate()
     const content = draw()
     const { version, size, etag } = storage.put(content)

@@ -1,5 +1,5 @@
-// The CLI activates the functions that it could bundle even if another one failed. So deploy lets it call the
-// Management API through a local proxy, which then refuses the activation.
+// Even if the CLI fails to bundle a function, it activates the others. To prevent this, deploy makes the CLI
+// call the Management API through a local proxy, which rejects the activation after a failure.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'

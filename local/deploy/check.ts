@@ -1,4 +1,5 @@
-// npm run deploy -- --check: reports what a deployment would change, and what deploy does not manage.
+// npm run deploy -- --check: reports what a deployment would change, and which parts of the project it does
+// not manage.
 import type pg from 'pg'
 import { hasOtherBaseline } from '../schema/baseline.ts'
 import { migrationsIn, projectMigrations } from '../schema/cli.ts'
@@ -18,7 +19,7 @@ type Looked = {
   management: Management
 }
 
-/** Returns contents of the project that belong to another product; none if the database is ours. */
+/** Returns things in the project that belong to another product; none if the database is already ours. */
 export async function foreignThings({ client, project, functions }: Looked): Promise<string[]> {
   const { rows: [{ ours, tables, users }] } = await client.query<
     { ours: boolean; tables: string[]; users: number }
@@ -76,7 +77,7 @@ async function pendingMigrations(client: pg.Client): Promise<string[]> {
     .filter((name) => !rows.some(({ version }) => name.startsWith(version)))
 }
 
-/** Matches Auth settings that open another way in. Enabled ones that deploy does not set are reported. */
+/** Auth settings that enable further ways to sign in. Those that deploy does not set are reported. */
 const door = /^(external_\w+|hook_\w+|saml|custom_oauth)_enabled$/
 
 export function notOurs(project: Project, functions: string[], env: NodeJS.ProcessEnv): string[] {

@@ -1,4 +1,4 @@
-// Checks supabase/config.toml before any of it is sent.
+// Checks supabase/config.toml before deploy sends any of it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../config/config-toml.ts'
@@ -45,7 +45,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** Returns the name in every `env(NAME)` of sections that are not disabled. */
+/** Returns the variable names of all `env(NAME)` values, except in disabled sections. */
 function named(value: Value): string[] {
   if (typeof value === 'string') return /^env\((\w+)\)$/.exec(value)?.slice(1) ?? []
   if (Array.isArray(value)) return value.flatMap(named)
@@ -53,7 +53,7 @@ function named(value: Value): string[] {
   return Object.values(value).flatMap(named)
 }
 
-/** Returns the file without the settings that are only set once the captcha is verified. */
+/** Returns the file without the settings that must wait until the captcha is verified. */
 export function withoutDeferred(text: string): string {
   const afterCaptcha = settings.flatMap(({ file, afterCaptcha }) =>
     afterCaptcha && file ? [file.split('.').at(-1)!] : []

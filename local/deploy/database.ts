@@ -1,4 +1,4 @@
-// Connects to the project's database through the pooler in session mode, which is reachable by IPv4.
+// Connects to the project's database through the pooler in session mode, because it is reachable by IPv4.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }
 
-/** The password is not part of the URL, because a URL can be seen on a command line. */
+/** The password is kept out of the URL, because URLs are passed on command lines, which others can see. */
 type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
@@ -20,13 +20,14 @@ export type Database = {
   push: () => Promise<void>
   /**
    * Sets a new password for the facade. It is committed only after `store` has stored the database URL, and
-   * then tested by logging in. If a deployment is interrupted, the next deployment notices (isFacadeShut).
+   * then tested by logging in. If a deployment is interrupted in between, the next one detects it
+   * (isFacadeShut).
    */
   openFacade: (store: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Connects, either read-only or with an advisory lock that prevents concurrent deployments. */
+/** Connects, either read-only or holding an advisory lock that prevents concurrent deployments. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,
@@ -63,7 +64,7 @@ export async function openDatabase(
     )
     redact(temporary.password)
     const url = at(temporary.role, sessions).href
-    // A role is used again for half of its lifetime, so that commands have the other half to finish.
+    // A role is reused during the first half of its lifetime, so that each command has the other half.
     last = {
       url,
       password: temporary.password,
@@ -93,7 +94,7 @@ export async function openDatabase(
       }
       const output = await retryOnLockTimeout(async () => {
         const temporary = await login()
-        // The login must work before the CLI uses it.
+        // Waits (connect retries) until the pooler accepts the new role, so that the CLI does not fail.
         await (await connect(temporary)).end()
         const own = { PGPASSWORD: temporary.password }
         return await supabase(['db', 'push', remoteFlag(temporary.url), '--yes'], own)
@@ -112,7 +113,7 @@ export async function openDatabase(
       await store(url.href)
       await client.query('commit')
       url.password = ''
-      // For a moment the pooler may still use the previous password, so the login is retried.
+      // The pooler may use the previous password for a moment longer, so the login is retried.
       await (await connect({ url: url.href, password, temporary: true }, false)).end()
     },
     close: () => client.end(),
@@ -121,8 +122,8 @@ export async function openDatabase(
 
 /**
  * Connects and, if `asPostgres`, switches to role postgres, which owns the migrations' objects. Retries for a
- * minute, because the pooler may not know a new role yet, but with growing pauses, because repeated failures
- * make the pooler block the project. If the user's own password is refused, it is not tried again.
+ * minute, because the pooler may not know a new role yet. The pauses grow, because repeated failures make the
+ * pooler block the project. A password that the user gave is not retried once it has been rejected.
  */
 async function connect(
   { url, password, temporary }: Login,
@@ -135,7 +136,7 @@ async function connect(
       connectionTimeoutMillis: 10_000,
       query_timeout: 30_000,
     })
-    // A connection that breaks later fails its query, so the event itself is ignored.
+    // If the connection breaks later, its query fails, so the event itself can be ignored.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -154,10 +155,10 @@ async function connect(
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** The comment on role facade, with the hash of the FACADE_DB_URL that has the role's password. */
+/** The comment on role facade: the hash of the FACADE_DB_URL that contains the role's current password. */
 const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
 
-/** Returns true if FACADE_DB_URL does not match the role's password, as after an interrupted deployment. */
+/** Whether FACADE_DB_URL has a different password than the role, as after an interrupted deployment. */
 export async function isFacadeShut(
   client: pg.Client,
   stored: string | undefined,
@@ -169,7 +170,7 @@ export async function isFacadeShut(
   return Boolean(stored && mark?.startsWith(markOf('')) && mark !== markOf(stored))
 }
 
-/** Returns the version of refresh tokens. In version 2 a session has a key, in version 1 a token row. */
+/** Returns the version of the refresh tokens. Version 1 stores them in rows, version 2 a key per session. */
 export async function refreshTokens(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ token: string | null; key: string | null }>(
     `select sessions.refresh_token_hmac_key as key,
@@ -178,11 +179,11 @@ export async function refreshTokens(client: pg.Client): Promise<string> {
   )
   if (!rows[0]) return 'not known until somebody has signed in'
   const { token, key } = rows[0]
-  // In version 1 a row contains the token itself, which has 12 characters.
+  // In version 1, the row contains the token itself, which has 12 characters.
   return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
-/** Reports if the indexes were made with another version of the collation than Postgres' current one. */
+/** Reports if the indexes were built with another version of the collation than Postgres has now. */
 export async function collationChange(client: pg.Client): Promise<string | undefined> {
   const { rows: [{ was, now }] } = await client.query<{ was: string | null; now: string | null }>(
     `select datcollversion as was, pg_database_collation_actual_version(oid) as now
@@ -191,7 +192,7 @@ export async function collationChange(client: pg.Client): Promise<string | undef
   return was && was !== now ? `made with ${was}, and Postgres has ${now}` : undefined
 }
 
-/** Returns the password's SCRAM verifier, so that no statement log shows the password itself. */
+/** Returns the SCRAM verifier of a password, to keep the password itself out of statement logs. */
 function scramVerifier(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096]
   const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')

@@ -1,4 +1,4 @@
-// Deploys with the real CLI, a real empty database, and a Management API that records requests.
+// Deploys with the real CLI to a real, empty database and a mock Management API that records requests.
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ async function failing(method: string, path: string, work: () => Promise<void>) 
   await work().finally(() => (platform.fails = () => undefined))
 }
 
-/** Makes a deployment fail as soon as the CLI reads the settings, which saves its further, slow work. */
+/** Makes deployments fail as soon as the CLI reads the settings, to skip the slow steps after that. */
 const untilSettings = (work: () => Promise<void>) => failing('GET', '/postgrest', work)
 
 const query = async (sql: string, url = server.adminUrl) => {
@@ -66,7 +66,7 @@ const facadeLogsIn = async () =>
   expect(await query('select current_user::text as name', platform.secrets.get('FACADE_DB_URL')!))
     .toEqual([{ name: 'facade' }])
 
-// Each test continues with the project that the previous one left.
+// Each test starts with the project in the state in which the previous test left it.
 describe('a project', { shuffle: false }, () => {
   describe('that is new', () => {
     test('with --check, which reports what would change', async () => {
@@ -133,7 +133,7 @@ describe('a project', { shuffle: false }, () => {
     const lines = new Set<string>()
     let first: Map<string, string>
 
-    /** Collects the command lines of all processes on this machine, each in its first second. */
+    /** Collects the command lines of all processes on this machine, for the first second of each. */
     function watch() {
       let seen = new Map<string, number>()
       return setInterval(() => {
@@ -166,7 +166,7 @@ describe('a project', { shuffle: false }, () => {
       first = new Map(platform.secrets)
       const steps = requests().map((one) => one.replace(/\?.*/, ''))
       expect(steps).toEqual([
-        // A temporary role serves for the migrations and for the facade's password.
+        // One temporary role is used for the migrations and for setting the facade's password.
         'POST /cli/login-role',
         'POST /secrets',
         'POST /secrets',
@@ -180,7 +180,7 @@ describe('a project', { shuffle: false }, () => {
         'PATCH /config/auth',
         'PATCH /config/realtime',
         'PATCH /config/auth',
-        // The rate of token refreshes comes last, after the captcha has refused a sign-in.
+        // The rate limit for token refreshes is set last, after a sign-in without a captcha was rejected.
         'PATCH /config/auth',
         ...Array(3).fill('POST /functions/deploy'),
         'PUT /functions',
@@ -338,7 +338,7 @@ describe('a project', { shuffle: false }, () => {
     test('is told which refresh tokens Auth gives', async () => {
       const session = '00000000-0000-4000-8000-000000000001'
       const tokens = async () => (await deploy({}, '--check')).output
-      // Runs SQL without foreign keys, so that the rows that decide the version need no user.
+      // Runs SQL without checking foreign keys, so that sessions and tokens can be inserted without a user.
       const alone = (sql: string) => query(`set session_replication_role = replica; ${sql}`)
       expect(await tokens()).toContain('refresh tokens: not known until somebody has signed in')
       try {
@@ -437,7 +437,7 @@ describe('a project', { shuffle: false }, () => {
         expect(code).toBe(1)
         expect(output).toContain('Stopped at "secrets"')
       })
-      // The FACADE_DB_URL that the functions have still works.
+      // The FACADE_DB_URL stored in the functions' secrets still works.
       await facadeLogsIn()
     })
 
@@ -457,7 +457,7 @@ describe('a project', { shuffle: false }, () => {
       )
     })
 
-    // From 1.0.0 on the baseline does not change any more.
+    // From 1.0.0 on, the baseline never changes, so this cannot happen.
     test.skipIf(hasRelease())(
       'stops where the database was made by an earlier baseline',
       async () => {

@@ -15,7 +15,7 @@ import { variables } from '../config/environment.ts'
 
 type Given = NodeJS.ProcessEnv
 
-/** Secrets by name: their values, or the hashes that the API returns. */
+/** Maps names of secrets to their values, or to the hashes that the API returns. */
 export type SecretMap = Map<string, string>
 
 export const hasReplicas = (env: Given, there: SecretMap) =>
@@ -33,7 +33,7 @@ const known = [...new Set<string>([...givable, ...own])]
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const valueIn = (env: Given, name: string) => env[name]?.trim() || undefined
 
-/** Returns the problems of the given values, without the values themselves. */
+/** Describes what is wrong with the given values, without showing the values. */
 export function wrongValues(env: Given): string[] {
   const ownSecrets = own.filter((name) => variables[name as keyof typeof variables].secret)
   return [...ownSecrets, ...givable].flatMap((name) => {
@@ -47,7 +47,7 @@ function wrongOne(name: SettingName, value: string): string | undefined {
   const { is, secret, by } = settings[name] ?? { secret: true }
   const wrong = wrongValue(name, is, value)
   if (wrong) return by === 'deploy' ? `${wrong.slice(0, -1)}; left out, it is made.` : wrong
-  // These URLs contain a password, which readInput checks.
+  // readInput checks the passwords in these URLs.
   if (secret && !/^FACADE_(READ_)?DB_URL$/.test(name)) {
     if (!is?.content && by !== 'deploy' && isFilePath(value)) {
       return `${name} is the path of a file: give what stands in the file.`
@@ -60,14 +60,14 @@ function wrongOne(name: SettingName, value: string): string | undefined {
     : undefined
 }
 
-/** Whether an address has no TLS or is local. Lists may contain local addresses, for apps in development. */
+/** Whether an address lacks TLS or is local. Lists may contain local addresses, for apps in development. */
 function isUnsafe(is: Kind | undefined, value: string): boolean {
   if (is === address || is === webhook) return !value.startsWith('https:') || isLocalAddress(value)
   return Boolean(is?.list) &&
     items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
 }
 
-/** Reports names in deploy.env that deploy does not accept, and misspelt names in the environment. */
+/** Reports unknown names in deploy.env, and environment variables that look like misspelt settings. */
 export function unknownNames(env: Given, inFile: string[]): string[] {
   const foreign = inFile.filter((name) => !known.includes(name))
   const misspelt = Object.keys(env).filter((name) =>
@@ -90,7 +90,7 @@ const isNamed = (name: string) => name in settings || name in variables
 const nearest = (name: string) =>
   known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 10 ? 1 : 2))
 
-/** Returns the number of letters that are added, left out, changed or swapped between two names. */
+/** The edit distance between two names: letters added, removed or changed, and neighbours swapped. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
@@ -108,7 +108,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!
 }
 
-/** Returns the given value of a setting, else the choice whose hash is stored, else the default. */
+/** Returns the value a setting will have: the given one, else the stored one (by hash), else the default. */
 function after(name: SettingName, env: Given, there: SecretMap): string | undefined {
   const given = valueIn(env, name)
   if (given) return given
@@ -156,7 +156,7 @@ const unsignedAlarms = (env: Given, there: SecretMap) =>
     ? ['ALARM_WEBHOOK gets alarms in JSON, which are signed: set ALARM_WEBHOOK_SECRET too.']
     : []
 
-/** Reports payment settings that would move no money. */
+/** Reports payment settings with which no real money would be charged. */
 function testMoney(env: Given, there: SecretMap): string[] {
   const provider = after('PAYMENT_PROVIDER', env, there)
   if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']

@@ -1,4 +1,4 @@
-// Reads the input of a deployment from the environment (or the file deploy.env).
+// Reads the input of a deployment from the environment, which includes the variables in deploy.env.
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/settings/connection.ts'
 import { isSecret } from '../../functions/_shared/settings/is-secret.ts'
 import { items } from '../../functions/_shared/settings/setting-kinds.ts'
@@ -8,7 +8,7 @@ import { isLocalAddress, unknownNames, wrongValues } from './given.ts'
 export type DeployInput = {
   ref: string
   token: string
-  /** The password of role postgres; without it the Management API creates a temporary role. */
+  /** The password of role postgres. Without it, the Management API creates a temporary role. */
   databasePassword?: string
   apiUrl: string
   projectUrl: string
@@ -38,7 +38,7 @@ export function readInput(
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
-  // These addresses receive the access token and the keys, so they need TLS unless they are local.
+  // The access token and the keys are sent to these addresses, so they need TLS unless they are local.
   for (const address of [input.apiUrl, input.projectUrl]) {
     if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)

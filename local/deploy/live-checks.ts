@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
-/** The milliseconds that changed Auth settings and deployed functions may take to become effective. */
+/** How long changed Auth settings and deployed functions may take to become effective, in ms. */
 const settleTime = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Retries `check` until it returns a value or time is up, because changes take a while to be effective. */
+/** Retries `check` until it returns a value or time is up, because changes do not take effect at once. */
 async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
@@ -19,7 +19,7 @@ async function retryUntil<T>(check: () => Promise<T | undefined>, time = settleT
   }
 }
 
-/** Tries to sign in with the publishable key; the captcha must refuse it before any password check. */
+/** Tries to sign in with the publishable key. Auth must reject this for the captcha, not for the password. */
 export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
   const refused = await retryUntil(async () => {
@@ -50,14 +50,14 @@ async function seenFrom(url: string, key: string, sent?: string): Promise<Seen |
   return { hops, forwarded: String(forwardedFor ?? '').split(',').map((one) => one.trim()) }
 }
 
-/** Returns an address of a range that is reserved for documentation. */
+/** Returns an address from a range reserved for documentation. */
 const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
 /**
- * Returns the place of the caller's address in X-Forwarded-For, counted from the right. A forged entry does
- * not change the entries that the platform adds; the first of these is the caller's.
+ * Returns the position of the caller's address in X-Forwarded-For, counted from the right. A forged header
+ * does not change the entries that the platform appends, and the first of these is the caller's address.
  */
 export async function measureHops(url: string, key: string, chosen?: number): Promise<number> {
   const forgery = unusedAddress()
@@ -83,7 +83,7 @@ export async function measureHops(url: string, key: string, chosen?: number): Pr
   )
 }
 
-/** The milliseconds for which an old worker still gets requests (half of its lifetime), plus a margin. */
+/** How long an old worker still gets requests: half of its lifetime plus a margin, in ms. */
 const workerTurnover = 300_000
 
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
@@ -94,13 +94,13 @@ export async function verifyHops(url: string, key: string, hops: number): Promis
   if (!counted) throw new UserError(`The functions do not use CLIENT_IP_HOPS=${hops} yet.`)
 }
 
-/** Runs the jobs once, which also creates rows that users need, and returns the number of jobs. */
+/** Runs the jobs once and returns their number. They also create rows that users need from the start. */
 export async function runJobs(url: string, key: string): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { apikey: key },
     redirect: 'manual',
-    // The limit is the lifetime of a worker.
+    // A worker lives no longer than this.
     signal: AbortSignal.timeout(150_000),
   }).catch((error: Error) => error)
   if (response instanceof Error) throw new UserError(`${url} did not answer: ${response.message}.`)
@@ -111,7 +111,7 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
-/** Makes the function `jobs` try changes that Auth must refuse to users. Throws if Auth accepts one. */
+/** Makes the function `jobs` try changes that Auth must deny to users. Throws if Auth accepts any of them. */
 export async function verifyDoors(url: string, key: string): Promise<void> {
   const response = await ask(url, { method: 'POST', headers: { apikey: key } })
   if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)
@@ -136,7 +136,7 @@ export async function smokeTest(
   const questions: Record<string, [url: string, status: number, headers?: HeadersInit]> = {
     api: [`${apiUrl}/meta/enums`, 200],
     jobs: [`${functionsUrl}/jobs/address`, 200, { apikey: secretKey }],
-    // Without an upgrade only a running gateway answers 426.
+    // If the gateway runs, it responds with 426 to a request without an upgrade.
     chat: [`${functionsUrl}/chat`, 426],
   }
   const answered: string[] = []

@@ -1,5 +1,5 @@
-// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project. Everything is
-// checked before and read back after. It can be repeated at any time.
+// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project. It checks all its
+// input before it sends anything, and reads the results back. It can be run again at any time.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,10 @@ const redacted = (text: string) =>
   [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
-/** `--without-migrations` deploys an earlier version; `--take-over` accepts a project with other contents. */
+/**
+ * `--without-migrations` allows deploying an earlier version. `--take-over` allows deploying to a project
+ * with contents of another product.
+ */
 const flagsKnown = (ref: string) => [
   '--check',
   '--new-facade-password',
@@ -98,7 +101,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     await database.close()
     const lines = differ.map((one) => `\n   ${one}`).join('')
     console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
-    // A project that was never deployed to is expected to differ, so this is not a failure.
+    // A difference is a failure only if the project was deployed before.
     if (lines && there.has('FACADE_DB_URL')) process.exitCode = 2
     return
   }
@@ -195,7 +198,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   console.log('Deployed. What is left by hand the first time: docs/deploy.md.')
 }
 
-/** Returns the names of the variables in the files that Node reads with --env-file (deploy.env). */
+/** Returns the names of the variables in the files that Node reads because of --env-file (deploy.env). */
 const namesInFiles = () =>
   process.execArgv.flatMap((flag) => {
     const [, file] = /^--env-file(?:-if-exists)?=(.+)$/.exec(flag) ?? []
@@ -204,7 +207,7 @@ const namesInFiles = () =>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** Measures at every URL that clients use: if the hops differ, callers of one could forge their address. */
+/** Measures the hops at all URLs that clients use. If they differ, callers of one could forge an address. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
@@ -218,7 +221,7 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
   )
 }
 
-/** Pushes settings with the CLI from a copy of the project, so that the repository gets no new files. */
+/** Runs the CLI's config push in a copy of the project, so that it creates no files in the repository. */
 async function pushConfig(input: DeployInput, text: string): Promise<void> {
   const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)
@@ -228,7 +231,7 @@ async function pushConfig(input: DeployInput, text: string): Promise<void> {
 async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> {
   const output = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
   if (output.code === 0) return
-  // The lines about uploaded files say nothing about the error.
+  // Progress lines about uploads do not help to understand the error.
   const stderr = output.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
   throw new UserError(errorLines({ ...output, stderr: stderr.join('\n') }))
 }

@@ -1,10 +1,10 @@
-// A client of the Management API, for settings that the CLI cannot set and for reading back.
+// A client of the Management API, for settings that the CLI cannot set and for reading settings back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../config/user-error.ts'
 
 export type Management = {
   get: <T>(path: string) => Promise<T>
-  /** Sends a request once; only a 429 is retried. */
+  /** Sends a request. Only a response of 429 is retried. */
   send: <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown) => Promise<T>
 }
 

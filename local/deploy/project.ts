@@ -8,7 +8,7 @@ type SigningKey = { status: string; algorithm: string }
 
 export type Project = {
   problems: string[]
-  /** The keys that must not appear in the output: all but the publishable keys. */
+  /** All keys except the publishable ones. They must not appear in the output. */
   keys: string[]
   publishableKey: string
   secretKey: string
@@ -18,7 +18,7 @@ export type Project = {
   auth: Record<string, unknown>
 }
 
-/** The accepted algorithms are asymmetric, so that a key that verifies tokens cannot sign them. */
+/** Only asymmetric algorithms are accepted: the key that verifies tokens must not be able to sign them. */
 const asymmetric = ['ES256', 'RS256']
 
 export async function readProject(management: Management, input: DeployInput): Promise<Project> {
@@ -73,7 +73,7 @@ export async function readProject(management: Management, input: DeployInput): P
   }
 }
 
-/** Whether a given SUPABASE_URL leads to this project: only this project's gateway accepts the key. */
+/** Whether a given SUPABASE_URL belongs to this project, that is, whether its gateway accepts our key. */
 async function isOf({ projectUrl, ref }: DeployInput, key: string): Promise<boolean> {
   if (projectUrl === `https://${ref}.supabase.co`) return true
   const response = await fetch(`${projectUrl}/auth/v1/settings`, {

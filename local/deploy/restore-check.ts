@@ -1,6 +1,6 @@
-// npm run restore:check -- --since=<time of the backup> [--logs=<file>]: finds what a restored database has
-// lost. It changes nothing. It compares the database with every file, the provider's list of payments, and
-// the functions' log, which names the account of every request.
+// npm run restore:check -- --since=<time of the backup> [--logs=<file>]: finds data that a restored database
+// has lost, and changes nothing. It compares the database with the files in Storage, with the payment
+// provider's list of charges, and with the functions' log, which has the account id of every request.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { variable } from '../config/environment.ts'
@@ -30,7 +30,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<void>) {
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Returns the rows whose file is missing in Storage. The requests bypass every cache. */
+/** Returns the rows whose file is missing in Storage. The requests bypass all caches. */
 async function lostFiles(client: pg.Client, url: string, key: string): Promise<string[]> {
   const { rows } = await client.query<{ bucket: string; name: string }>(
     `select bucket, name from private.file_rows where discarded_at is null order by bucket, name`,
@@ -41,7 +41,7 @@ async function lostFiles(client: pg.Client, url: string, key: string): Promise<s
       headers: { apikey: key, authorization: `Bearer ${key}`, range: 'bytes=0-0' },
       signal: AbortSignal.timeout(30_000),
     }).catch(() => undefined)
-    // An answer that breaks off counts as a lost file.
+    // If the response is cut off, the file counts as lost.
     const there = response?.ok && await response.arrayBuffer().then(() => true, () => false)
     if (!there) lost.push(`${bucket}/${name}`)
   })
@@ -68,7 +68,7 @@ async function unknownPayments(client: pg.Client, since: Date): Promise<string[]
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
-        // A charge may be paid half an hour after it was created, so the list begins before the backup.
+        // A charge may be paid up to half an hour after its creation, so the list begins before the backup.
         period: { date: { from: String(since.getTime() - 3_600_000), to: String(Date.now()) } },
         limit: 50,
         starting_after: after,
@@ -118,7 +118,7 @@ async function deletionsToRepeat(client: pg.Client, lines: Line[]): Promise<stri
   return rows.map(({ id }) => `${id}, asked at ${requests.get(id)}`)
 }
 
-/** Checks that the functions reach the database, where their password is now as old as the backup. */
+/** Checks that the functions can log in to the database: the restore has brought back an old password. */
 async function facadeState(url: string): Promise<string[]> {
   const response = await fetch(`${variable('API_URL') ?? `${url}/functions/v1/api`}/health`, {
     signal: AbortSignal.timeout(30_000),

@@ -1,5 +1,5 @@
-// Installs the schedule of the jobs (supabase/schedule.sql, and schedule-replicas.sql with replicas): pg_cron
-// calls the function jobs through pg_net, with secrets from Vault.
+// Installs the schedule of the jobs (supabase/schedule.sql, and schedule-replicas.sql if there are replicas).
+// pg_cron calls the function `jobs` through pg_net, with secrets from Vault.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -26,7 +26,7 @@ export async function unscheduledJobs(client: pg.Client, replicas: boolean): Pro
   ).map(({ name }) => name!)
 }
 
-/** Stores a value in Vault. It is a query parameter, so the text of the statement does not contain it. */
+/** Stores a value in Vault. It is passed as a query parameter, to keep it out of the statement's text. */
 async function store(client: pg.Client, name: string, value: string) {
   const { rows } = await client.query(
     'select id, decrypted_secret as value from vault.decrypted_secrets where name = $1',
@@ -38,7 +38,7 @@ async function store(client: pg.Client, name: string, value: string) {
   }
 }
 
-/** Schedules the jobs. Their key in Vault is kept if it is still a secret key of the project. */
+/** Schedules the jobs. Keeps the API key in Vault if it is still one of the project's secret keys. */
 export async function schedule(
   client: pg.Client,
   projectUrl: string,

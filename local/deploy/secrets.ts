@@ -25,12 +25,12 @@ export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap
 export const changedSecrets = (values: SecretMap, there: SecretMap) =>
   [...values].filter(([name, value]) => there.get(name) !== sha256(value)).map(([name]) => name)
 
-/** Stores secrets by the API, because the CLI takes them from arguments or a file with its own quoting. */
+/** Stores secrets through the API: the CLI reads them from arguments or from a file with its own quoting. */
 export async function setSecrets(management: Management, values: SecretMap): Promise<string[]> {
   const there = await readSecretHashes(management)
   const changed = changedSecrets(values, there)
   if (changed.length === 0) return []
-  // The answer may get lost, so the secrets are read back to see whether they were stored.
+  // The response may get lost, so the secrets are read back to see whether they were stored.
   const failed = await management
     .send('POST', '/secrets', changed.map((name) => ({ name, value: values.get(name) })))
     .then(() => undefined, (error: Error) => error)
@@ -43,6 +43,6 @@ export async function setSecrets(management: Management, values: SecretMap): Pro
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Returns a value and its longer parts for redaction, because output may show a single part. */
+/** Returns a value and its longer parts. All of them are redacted, because output may show only a part. */
 export const sensitiveParts = (value: string) =>
   [value, ...value.split(/\\n|[\s"@:/]+/)].filter((part) => part.length > 15)

@@ -4,9 +4,9 @@ import type { Management } from './management.ts'
 type Value = boolean | number | string
 
 export type Setting = {
-  /** The key in supabase/config.toml; settings without one are set through the API. */
+  /** The key in supabase/config.toml. Settings without a key there are set through the API. */
   file?: string
-  /** The value in config.toml, which is the opposite where `enable_…` is `disable_…` in the API. */
+  /** The value in config.toml. It is inverted if the file has `enable_…` and the API `disable_…`. */
   written?: Value | string[]
   at: keyof typeof endpoints
   key: string
@@ -14,7 +14,7 @@ export type Setting = {
   afterCaptcha?: boolean
 }
 
-/** The API paths that return all settings, and that change the settings that config.toml cannot hold. */
+/** API paths for reading all settings, and for changing those that config.toml cannot hold. */
 const endpoints = {
   auth: '/config/auth',
   api: '/postgrest',
@@ -38,7 +38,7 @@ const hook = (name: string, run: string): Setting[] => [
 
 export const settings: Setting[] = [
   { file: 'api.schemas', written: ['api'], at: 'api', key: 'db_schema', value: 'api' },
-  // Only the facade signs people up and in; all other callers of Auth must pass the captcha first.
+  // Only the facade signs users up and in. All other callers of Auth must solve a captcha first.
   auth('enable_signup', 'disable_signup', true, false),
   auth('enable_anonymous_sign_ins', 'external_anonymous_users_enabled', false),
   auth('enable_manual_linking', 'security_manual_linking_enabled', false),
@@ -53,17 +53,17 @@ export const settings: Setting[] = [
   ...hook('custom_access_token', 'custom_access_token'),
   ...hook('send_sms', 'refuse_sending'),
   ...hook('send_email', 'refuse_sending'),
-  // With a stolen token, somebody could enrol a factor or a passkey and get a refresh token.
+  // Otherwise a thief with an access token could enrol a factor or a passkey and get a refresh token.
   ...['totp', 'phone', 'web_authn'].flatMap((kind) =>
     ['enroll', 'verify'].map((act) =>
       auth(`mfa.${kind}.${act}_enabled`, `mfa_${kind}_${act}_enabled`, false)
     )
   ),
   { at: 'auth', key: 'passkey_enabled', value: false },
-  // A phone number with a fixed code would open a session without the captcha.
+  // A test phone number with a fixed code could sign in without a captcha.
   { at: 'auth', key: 'sms_test_otp', value: '' },
   auth('oauth_server.enabled', 'oauth_server_enabled', false),
-  // The facade calls Auth for all users, so Auth must count by the address that the facade sends.
+  // The facade calls Auth for all users, so Auth must apply rate limits to the address that the facade sends.
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
   // Auth's audit log would keep the names, emails and phones of deleted users in the database.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
@@ -93,7 +93,7 @@ export const settingsThatDiffer = (current: CurrentSettings, candidates: Setting
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
-/** Sends settings that config.toml cannot hold, one by one, so that a rejected one does not block others. */
+/** Sends settings that config.toml cannot hold, one by one, so that a rejection does not block the others. */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
   for (const { at, key, value } of settingsThatDiffer(await readSettings(management), own)) {

@@ -1,5 +1,6 @@
-// Part of npm run check: generated pages are current, citations are right, lines of the contract are short,
-// the apps' changelog has each release, and only files that declare variables read the environment.
+// Part of npm run check. Checks that generated pages are current, citations are correct, lines of the
+// contract are short, the apps' changelog lists each release, and only the files that declare environment
+// variables read them.
 import { wrongCitations } from './citations.ts'
 import { undeclaredReads } from './environment.ts'
 import { files } from './files.ts'

@@ -1,5 +1,5 @@
-// Makes of the description a collection that Postman and Bruno open, in Postman's format 2.1: a folder for each
-// area, with the example of each operation as a request and as a saved answer.
+// Turns the OpenAPI description into a collection for Postman and Bruno (Postman's format 2.1). There is a
+// folder for each area, with the example of each operation as a request and a saved response.
 
 type Media = Record<string, { example?: unknown }>
 type Operation = {
@@ -20,7 +20,7 @@ export type Described = {
 
 const schema = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** Headers of some operations: a variable of the collection, or a new value each time. */
+/** Header parameters of operations. The value is a variable of the collection, or new for each request. */
 const headers: Record<string, [name: string, value: string]> = {
   Proof: ['X-Proof', '{{proof}}'],
   IdempotencyKey: ['Idempotency-Key', '{{$guid}}'],

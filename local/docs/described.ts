@@ -1,4 +1,4 @@
-// What the descriptions of the API and of its events have, as shown.ts compares it.
+// Finds the objects in the descriptions of the API and its events. shown.ts compares the pages with them.
 
 export type Schema = {
   $ref?: string
@@ -32,11 +32,11 @@ export type Described = {
   routes: Route[]
   messages: Message[]
   problem: Schema
-  /** Every object that is described. An error without its frame is none: apps would look for it in vain. */
+  /** All described objects. Objects inside Problem are left out: apps never receive them on their own. */
   everything: Schema[]
 }
 
-/** The path of a route, whatever its parameters are called. */
+/** Replaces all parameters of a path with {}, so that their names do not matter. */
 export const nameOf = (path: string) => path.replace(/:\w+|\{\w*\}/g, '{}')
 
 export function described(api: Api, events: Events): Described {
@@ -72,7 +72,7 @@ function schemasOf({ parameters = [], requestBody, responses }: Operation): Sche
   ]
 }
 
-/** Returns the objects of a schema: itself, and those of its fields, items and alternatives. */
+/** Returns all objects in a schema: the schema itself, and those in its fields, items and alternatives. */
 function objectsIn(resolve: Resolve, schema: Schema, seen = new Set<Schema>()): Schema[] {
   const one = resolve(schema)
   if (seen.has(one)) return []
@@ -90,7 +90,7 @@ function objectsIn(resolve: Resolve, schema: Schema, seen = new Set<Schema>()): 
   ]
 }
 
-/** Returns the alternatives of a schema, or of the items of a list. */
+/** Returns the alternatives of a schema. For a list, returns the alternatives of its items. */
 export function kindsOf(resolve: Resolve, schema: Schema): Schema[] {
   const one = resolve(schema)
   const inside = one.items ? [one.items] : one.anyOf

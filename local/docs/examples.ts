@@ -1,5 +1,6 @@
-// docs/examples.json: a request and an answer of each operation, as the suite met them. `npm run docs` keeps
-// those that hold, drops others, and adds what the last run of the suite found (test/support/examples.ts).
+// Maintains docs/examples.json: a request and a response of each operation, recorded by the test suite.
+// `npm run docs` keeps the examples that are still valid, drops the others, and adds new ones that the last
+// run of the suite recorded (test/support/examples.ts).
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Example, type Examples, typed, valuesOf } from '../../functions/api/http/examples.ts'
@@ -11,17 +12,17 @@ export type { Example, Examples }
 export const examplesFile = 'docs/examples.json'
 export const foundFile = '.local-examples/found.json'
 
-/** What a run of the suite found. */
+/** The records of a run of the test suite. */
 export type Found = {
-  /** Whether it was the whole suite. */
+  /** Whether the whole suite ran. */
   whole: boolean
-  /** By operation, the best first. */
+  /** For each operation: possible examples, the best first. */
   examples: Record<string, Example[]>
-  /** By operation, the kind of each object of its answers, by its place, as `items[].owner`. */
+  /** For each operation: the schema name (kind) of each object in its responses, by path (items[].owner). */
   kinds: Record<string, Record<string, string>>
-  /** By kind, the types that each field had. */
+  /** For each kind: the types that each field had. */
   types: Record<string, Record<string, string[]>>
-  /** By kind, the fields that every object had. */
+  /** For each kind: the fields that every object had. */
   always: Record<string, string[]>
 }
 
@@ -46,7 +47,7 @@ export const printExamples = (examples: Examples) =>
     .join(',\n') +
   '\n}\n'
 
-/** Prints JSON with objects and lists that fit on one line. */
+/** Formats JSON. Objects and lists that fit on one line are not broken. */
 function printed(value: unknown, indent: string): string {
   const line = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
   if (typeof value !== 'object' || value === null || line.length + indent.length < 90) return line
@@ -80,7 +81,7 @@ type Described = {
   >
 }
 
-/** Returns the operations of a description in its exact form. */
+/** Returns the operations of the OpenAPI description, which must be in its exact form (plain-schemas.ts). */
 export const operationsOf = ({ paths }: Described): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.values(methods).map(({ operationId, parameters = [], requestBody, responses }) => ({
@@ -93,7 +94,7 @@ export const operationsOf = ({ paths }: Described): Operation[] =>
     }))
   )
 
-/** Returns what is wrong with an example by the description. */
+/** Returns the ways in which an example violates the OpenAPI description. */
 export function faultsOf(example: Example, operation: Operation, validate: Validate): string[] {
   const { path, parameters, body, bodyRequired, responses } = operation
   const { status, answer } = example
@@ -118,7 +119,7 @@ type Visit = (object: Record<string, unknown>, place: string, kind: string) => v
 
 const partsOfSchemas = new WeakMap<Schema, Schema[]>()
 
-/** Returns a schema and its alternatives, or what it is made of. */
+/** Returns a schema together with the parts of its anyOf, oneOf and allOf. */
 function partsOf(schema: Schema, schemas: Schemas): Schema[] {
   const known = partsOfSchemas.get(schema)
   if (known) return known
@@ -138,7 +139,7 @@ function namesIn(schemas: Schemas): Map<Schema, string> {
   return known
 }
 
-/** Visits the objects of a value whose fields are described. Their kind is the component, or empty. */
+/** Visits all objects in a value whose fields are described. The kind is the component's name, or empty. */
 export function visitObjects(value: unknown, schema: Schema, schemas: Schemas, visit: Visit) {
   const names = namesIn(schemas)
   const go = (value: unknown, parts: Schema[], place: string) => {
@@ -165,7 +166,7 @@ export function visitObjects(value: unknown, schema: Schema, schemas: Schemas, v
   go(value, partsOf(schema, schemas), '')
 }
 
-/** Returns where answers of the suite had other fields or types than the example. */
+/** Returns where the responses in the test suite had other fields or types than the example. */
 export function untrueIn(
   id: string,
   { answer }: Example,
@@ -176,7 +177,7 @@ export function untrueIn(
     if (typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) return value.forEach((one) => go(one, `${place}[]`))
     const kind = kinds[id]?.[place]
-    // Where no answer has an object with described fields, any are allowed.
+    // If no response had an object with described fields here, all fields are allowed.
     if (!kind) return
     for (const name of always[kind]!) {
       if (!(name in value)) {
@@ -193,7 +194,7 @@ export function untrueIn(
   return [...untrue]
 }
 
-/** Returns what is wrong in docs/examples.json by the description in its exact form. */
+/** Checks docs/examples.json against the OpenAPI description in its exact form and returns the faults. */
 export function wrongExamples(description: Described): string[] {
   const operations = operationsOf(description)
   const validate = validatorOf(description.components.schemas)
@@ -206,7 +207,7 @@ export function wrongExamples(description: Described): string[] {
   })
 }
 
-/** Returns an example of each operation that has one that holds. */
+/** Chooses a valid example for each operation that has one. */
 export function chooseExamples(
   operations: Operation[],
   present: Examples,

@@ -6,7 +6,7 @@ import { pages, textOf } from './site.ts'
 
 const ofApps = /^docs\/(apps|contract|supabase-js|errors)/
 
-/** Returns such a file, or undefined if the name is that of none. */
+/** Returns one of these files, or undefined if there is none with this name. */
 export function textFile(name: string, descriptions = ''): string | undefined {
   if (name === 'llms.txt') return contents(descriptions)
   const page = name.replace(/\.md$/, '')

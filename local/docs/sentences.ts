@@ -1,4 +1,5 @@
-// Part of npm run check: every field, parameter and record has a description, unless its name says it all.
+// Part of npm run check. Checks that every field, parameter and record (a named schema) has a description,
+// unless its name explains it.
 
 export type Schema = {
   $ref?: string
@@ -16,7 +17,7 @@ export type Description = {
 }
 type Parameter = { name: string; in: string; description?: string }
 
-/** Names that need no description anywhere. */
+/** Fields and parameters with these names never need a description. */
 const plain = new Set([
   'id',
   'items',
@@ -50,12 +51,12 @@ const plain = new Set([
   'userId',
 ])
 
-/** Schemas that need no description: pages and lists, and bodies, whose operation is described. */
+/** Schemas that need no description: pages, lists, and bodies, which the operation's description covers. */
 const needsNone = /(Page|List|History|Body)$/
 
-/** Returns the parts without a description, as `Record.field`, `operation?parameter` or `Record`. */
+/** Returns everything without a description, as `Record.field`, `operation?parameter` or `Record`. */
 export function undescribedFields({ paths = {}, components: { schemas } }: Description): string[] {
-  /** Whether a field has a description of its own, or the record that it refers to has one. */
+  /** Whether a field has its own description or refers to a record that has one. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>
     description !== undefined ||
     [
@@ -71,7 +72,7 @@ export function undescribedFields({ paths = {}, components: { schemas } }: Descr
     const inside = [...anyOf, ...allOf, items, additionalProperties]
       .flatMap((part) => typeof part === 'object' ? fieldsIn(part, path) : [])
     const fields = Object.entries(properties)
-    // Fields that are all alike, such as a count per status, need no descriptions of their own.
+    // If all fields have the same schema, such as a count per status, they need no descriptions.
     const alike = new Set(fields.map(([, field]) => JSON.stringify(field))).size === 1
     if (alike && fields.length > 2) return [...inside, ...fieldsIn(fields[0]![1], path)]
     return [

@@ -1,35 +1,35 @@
-// Finds the shapes that a page shows, such as `{id, name?, state:"open"|"paid", …}`: in inline code, in blocks of
-// JSON, and in blocks without a language that list fields.
+// Finds the shapes of objects that a page shows, such as `{id, name?, state:"open"|"paid", …}`. They are in
+// inline code, in JSON blocks, and in blocks without a language that list fields.
 
 export type Field = {
-  /** More than one where the page names alternatives: `{phone | email}`. */
+  /** There are several if the page shows alternatives, such as `{phone | email}`. */
   names: string[]
   optional: boolean
-  /** The values that it names, as JSON would have them. */
+  /** The values that the page shows for the field, as parsed JSON. */
   values: unknown[]
   inside?: Shape
 }
 export type Shape = {
   fields: Field[]
-  /** Whether it leaves fields out and says so. */
+  /** Whether the shape contains an …, which stands for more fields. */
   open: boolean
 }
 export type Shown = {
   line: number
   text: string
   shape: Shape
-  /** The word before it: a field, an event, an error, a route or the end of one. */
+  /** The word before the shape: a field, an event, an error, a route or the last part of a route. */
   word: string
-  /** Whether that word stands in the same code. */
+  /** Whether that word is in the same code span as the shape. */
   isNamed: boolean
-  /** The paragraph, row or item that it stands in, up to it; of a block also what introduces it. */
+  /** The paragraph, table row or list item up to the shape. For a block, also the text before the block. */
   context: string
 }
 
 const field = /^"?([A-Za-z]\w*)"?(\??)((?: ?\| ?[A-Za-z]\w*)*)(?=$|[\s:[|])(.*)$/s
 const words = /^:?\s*\[?([A-Za-z]\w*(?: ?\| ?[A-Za-z]\w*)+)/
 
-/** Reads the shape that begins at this brace; it is undefined where the braces hold something else. */
+/** Reads the shape that begins at this brace. It is undefined if the braces contain something else. */
 export function readShape(text: string, from: number): { shape?: Shape; end: number } {
   const shape: Shape = { fields: [], open: false }
   let isShape = true
@@ -54,7 +54,7 @@ export function readShape(text: string, from: number): { shape?: Shape; end: num
       entry += text.slice(i, end + 1)
       i = end
     } else if (sign === '(') {
-      // What is in parentheses is a remark.
+      // Text in parentheses is a remark, which is skipped.
       i = endOf(text, i)
       entry += ' '
     } else if (sign === '{') {
@@ -95,7 +95,7 @@ function valuesIn(rest: string): unknown[] {
 
 type Unit = { text: string; line: number; block?: string }
 
-/** Splits a page into paragraphs, items of lists, rows of tables and blocks of code. */
+/** Splits a page into paragraphs, list items, table rows and code blocks. */
 function unitsOf(page: string): Unit[] {
   const units: Unit[] = []
   let open: Unit | undefined
@@ -115,7 +115,7 @@ function unitsOf(page: string): Unit[] {
   return units
 }
 
-/** A block without a language that lists fields: `id, name, owner {id, name}`. */
+/** Matches the text of a block that only lists fields, such as `id, name, owner {id, name}`. */
 const fieldsOnly = /^[a-z]\w*(?: ?[[{][^;=$]*?)?,[^;=$]*$/
 
 export function shapesIn(page: string): Shown[] {
@@ -138,12 +138,12 @@ function shapesOf(code: string, before: string, line: number): Shown[] {
   const found: Shown[] = []
   for (let i = code.indexOf('{'); i >= 0; i = code.indexOf('{', i + 1)) {
     const said = code.slice(0, i)
-    // A part of an address, of a template or of a call is none.
+    // Braces in a URL, in a template literal or in a function call are not a shape.
     if (/[/=$]$|\([^)]*$/.test(said) || /=>/.test(code)) continue
     const { shape, end } = readShape(code, i)
     const text = code.slice(i, end + 1)
     i = end
-    // With blanks inside it is an object of a program, as `{ path, query }`.
+    // With spaces inside the braces it is an object in program code, such as `{ path, query }`.
     if (!shape?.fields.length || /^\{ [^"]/.test(text)) continue
     const context = `${before}\`${said}`
     const [word = ''] = /[\w/:{}-]*$/.exec(context.replace(/[`\s:[?]+$/, '')) ?? []

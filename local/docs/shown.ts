@@ -1,4 +1,5 @@
-// Part of npm run check: what pages show of bodies, answers, events and errors is in the descriptions.
+// Part of npm run check. Checks that the request bodies, responses, events and errors that pages show match
+// the API descriptions.
 import {
   type Api,
   type Described,
@@ -13,7 +14,7 @@ import {
 import type { File } from './files.ts'
 import { type Field, type Shape, shapesIn, type Shown } from './shapes.ts'
 
-/** Shapes that are in no description, by their fields, each with the reason. */
+/** Shapes (by their fields) that no API description contains, and where they come from instead. */
 const elsewhere: Record<string, string> = {
   'act, by, target, amount, to, value, until, version, reason, note': 'the columns of a table',
   'kind, route, count': 'the data of a push',
@@ -22,7 +23,7 @@ const elsewhere: Record<string, string> = {
   'type, credentials': 'a setting of Prometheus',
 }
 
-/** It shows what nobody should send. */
+/** This page is not checked, because it shows invalid requests on purpose. */
 const hostile = 'docs/cases.md'
 
 export function wrongShapes(pages: File[], api: Api, events: Events): string[] {
@@ -58,13 +59,13 @@ export function faultsOf(shown: Shown, all: Described): string[] {
   const { objects, whole } = meantBy(shown, all)
   const found = objects.map((one) => faultsIn(shape, one, whole, all.resolve))
   const unknown = (faults: string[]) => faults.filter((one) => one.startsWith('has no')).length
-  // Of equally many faults those of the object that is meant most likely: the one that has the names.
+  // If objects have equally few faults, the page most likely means the one with the fewest unknown names.
   return found.sort((one, other) =>
     one.length - other.length || unknown(one) - unknown(other)
   )[0] ?? []
 }
 
-/** Returns what a shape may be, by what stands before it, and whether all that is required belongs in it. */
+/** Judging by the text before a shape: returns what it may show, and whether it needs all required fields. */
 function meantBy({ shape, word, isNamed, context, text }: Shown, all: Described) {
   const { routes, messages, everything } = all
   const objectsOf = (found: { objects: Schema[] }[]) => found.flatMap(({ objects }) => objects)
@@ -82,7 +83,7 @@ function meantBy({ shape, word, isNamed, context, text }: Shown, all: Described)
   const ended = isNamed ? routes.filter(({ path }) => path.endsWith(`/${word}`)) : []
   const near = objectsOf(ended.length ? ended : routesIn(context, routes))
   if (near.length) return { objects: near, whole: !/\+ `$/.test(context) }
-  // A name alone may be a placeholder.
+  // A shape with a single name may be a placeholder.
   const isPlaceholder = shape.fields.length === 1 && !text.includes('"')
   return { objects: isPlaceholder ? [] : everything, whole: false }
 }
@@ -128,7 +129,7 @@ function faultsIn(shape: Shape, schema: Schema, whole: boolean, resolve: Resolve
   }
 }
 
-/** Whether a value may stand where this is described; a text with … or in angles is any text. */
+/** Whether the schema allows a value. A text with … in it or < at its start stands for any text. */
 function takes({ type, enum: values }: Schema, value: unknown): boolean {
   const isText = typeof value === 'string' && /…|^</.test(value)
   if (values && !isText) return values.includes(value)

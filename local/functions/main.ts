@@ -1,5 +1,5 @@
-// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for a test. As
-// on Supabase, a function's module calls Deno.serve once, which here only registers the handler.
+// Runs edge functions in a Deno process: a single function as its worker (workers.ts), or several in a test.
+// As on Supabase, a function's module calls Deno.serve once; here the call only registers the handler.
 import { handleThenDrain } from '../../functions/api/http/drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
@@ -7,19 +7,19 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** Scales how long the rest of a body may pause. */
+  /** Scales the time for which the client may pause while it sends the rest of a body. */
   patience?: number
   /** Whether an unhandled rejection ends the process, as it ends the platform's worker. */
   worker?: boolean
 }
 
-// On a full disk a write to the log fails here, but never on the platform, so failures are ignored.
+// Here a write to the log fails if the disk is full. On the platform it never fails, so errors are ignored.
 for (const level of ['log', 'info', 'warn', 'error'] as const) {
   const write = console[level].bind(console)
   console[level] = (...said: unknown[]) => {
     try {
       write(...said)
-    } catch { /* the line is lost if there is no room for it */ }
+    } catch { /* without space on the disk, the line is lost */ }
   }
 }
 
@@ -33,7 +33,7 @@ let retired = false
 Object.assign(globalThis, {
   EdgeRuntime: {
     waitUntil: (work: unknown) => {
-      // The platform accepts only promises; an unhandled failure ends the worker.
+      // As on the platform, only promises count, and an unhandled rejection ends the worker.
       if (work instanceof Promise) {
         pending++
         void work.finally(() => {
@@ -46,7 +46,7 @@ Object.assign(globalThis, {
   },
 })
 
-/** Ends a retired worker once nothing is pending, after `beforeunload`, as the platform does. */
+/** Ends a retired worker once nothing is pending. As on the platform, `beforeunload` is dispatched first. */
 function dropIdle() {
   if (!retired || pending > 0) return
   unload('early_drop')
@@ -127,12 +127,12 @@ Deno.addSignalListener('SIGTERM', stop)
 Deno.addSignalListener('SIGINT', () => {})
 
 const commands: Record<string, () => void> = {
-  // The stack sends this when no further request will come and all earlier ones are answered.
+  // The stack sends this once all requests have been answered and no more will come.
   retire: () => {
     retired = true
     dropIdle()
   },
-  // The delay lets data that is already written to a socket be sent.
+  // The delay gives sockets time to send data that is already written.
   end: () => {
     unload('wall_clock')
     setTimeout(() => Deno.exit(0), 20)

@@ -18,7 +18,7 @@ export function functionsProgram(stack: Stack, options: Options): Program {
   return denoProgram(stack, { port, functions }, options)
 }
 
-/** Returns the program of a worker: a process with one function, on a port that it chooses and reports. */
+/** Describes the process of a worker. It runs one function, and chooses and reports its own port. */
 export function workerProgram(
   stack: Stack,
   { fn, settings }: { fn: Options['functions'][number]; settings: Options['settings'] },
@@ -49,7 +49,7 @@ export function chatProgram(
   }
 }
 
-/** Returns a Deno program that may only read the code and the examples, and use the network and environment variables. */
+/** Returns a Deno program that may only read the code and the examples, and use network and environment. */
 function denoProgram(
   { dataDir }: Stack,
   options: object,

@@ -1,4 +1,4 @@
-// Workers live for seconds here, and the tests wait for them in parallel.
+// In these tests, workers live for only a few seconds. The tests run in parallel, as they mostly wait.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ type AtEnd = (end: () => void | Promise<void>) => void
 async function workersWith(atEnd: AtEnd, choice: Parameters<typeof startWorkers>[0]) {
   const { url, used, stop } = await startWorkers(choice)
   atEnd(stop)
-  /** Waits until a new worker answers, which happens when the previous one is past half of its lifetime. */
+  /** Waits until a new worker responds, that is, until half of the previous worker's lifetime is over. */
   const untilNext = (path: string) => {
     const before = used()
     return waitUntil('another worker has taken over', async () => {
@@ -52,7 +52,7 @@ async function listener(atEnd: AtEnd) {
   return { url, called, has: (path: string) => calls.some((call) => call.path === path) }
 }
 
-/** A function that keeps a connection to the listener open and calls it when work begins and ends. */
+/** The code of a function that keeps a connection to the listener and reports when work begins and ends. */
 const probe = (outside: string) => `
   const worker = crypto.randomUUID()
   let seen = 0
@@ -164,7 +164,7 @@ describe.runIf(hasStack).concurrent('a worker of an edge function', () => {
   test('finishes sending a code after the answer', async ({ onTestFinished }) => {
     const { identifier } = await signUp()
     const life = 5
-    /** Returns whether a worker that is past half of its lifetime sent the whole code. */
+    /** Whether a worker sent the complete code although half of its lifetime was over. */
     const isSent = async () => {
       const inbox = await listener(onTestFinished)
       const settings = { INBOX_URL: inbox.url }

@@ -1,11 +1,11 @@
-// Runs the workers of edge functions as the platform does: a worker starts if a request finds none, takes
-// requests for half of its lifetime, is dropped once its requests and waitUntil promises are done, and is
-// killed at the end of its lifetime. Workers share no memory.
+// Runs the workers of edge functions as the platform does. A worker starts when a request finds none. It gets
+// new requests for half of its lifetime, then ends as soon as its requests and waitUntil promises are done.
+// At the end of its lifetime it is killed. Workers share no memory.
 import { launch, type Running } from '../processes/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../config/stack.ts'
 
-/** A worker reserved for one request. `failure` returns the reason why there was no answer. */
+/** A worker reserved for one request. `failure` returns the reason why the request got no response. */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: number }
@@ -33,7 +33,7 @@ const workerError: Failure = {
 }
 
 const killDelay = 1000
-// The milliseconds that the stack may take to notice the end of a worker.
+// How long the stack may take to notice that a worker has ended, in milliseconds.
 const noticeDelay = 10_000
 
 class Worker {
@@ -102,12 +102,12 @@ class Worker {
     this.running.process.stdin!.write(`${command}\n`)
   }
 
-  /** Returns the reason why an answer is missing, which is known once the process has ended. */
+  /** Returns the reason why there is no response. It is known only after the process has ended. */
   private async failure(): Promise<Failure> {
     const late = new Promise((resolve) => setTimeout(resolve, noticeDelay).unref())
     await Promise.race([this.gone, late])
     if (this.over) return workerLimit
-    // A process that ended by a signal was killed from outside, which is not the function's fault.
+    // If a signal ended the process, it was killed from outside, and the function is not at fault.
     return this.running.process.signalCode ? bootError : workerError
   }
 }
@@ -138,7 +138,7 @@ export class Workers {
     }
   }
 
-  /** Ends all workers, also those that are just starting. */
+  /** Ends all workers, including those that are still starting. */
   async close(): Promise<void> {
     this.closed = true
     await Promise.allSettled(this.current.values())

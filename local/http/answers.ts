@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Answers directly on a socket, to a refused upgrade or to data that is no valid request, and closes it. */
+/** Sends a response directly on a socket and closes it, to reject an upgrade or an invalid request. */
 export function endSocket(socket: Socket, status: string, message: string, retryAfter?: number) {
   if (!socket.writable) return socket.destroy()
   const body = JSON.stringify({ message, retryAfter })

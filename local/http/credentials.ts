@@ -29,7 +29,7 @@ export function readCredentials(stack: Stack, request: IncomingMessage): Credent
   const keyRole = key === secretKey ? 'service_role' : key === publishableKey ? 'anon' : undefined
   const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   const foreign = bearer?.startsWith('sb_') && bearer !== key
-  // A request with two tokens is refused, because choosing either would be a guess.
+  // A request with two Authorization headers is rejected, because it is unclear which one is meant.
   const doubled = (request.headersDistinct.authorization?.length ?? 0) > 1
   if (!keyRole || foreign || doubled) {
     return reject('Invalid API key', 'Double check the API key of your Supabase project.')
@@ -50,7 +50,7 @@ function keyIn({ headers, url = '' }: IncomingMessage): string | undefined {
   return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
 }
 
-/** Returns an Authorization header with a token for the API key; none if the request has its own token. */
+/** Returns an Authorization header with a token for the API key, or none if the request has its own token. */
 export async function tokenForKey(
   { issuer: iss }: Stack,
   keys: KeyRing,
@@ -68,7 +68,7 @@ export function peerOf(request: IncomingMessage): string {
   return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
 }
 
-/** Returns the address by which Auth counts requests. A server with the secret key may state another one. */
+/** Returns the client address for Auth's rate limits. A server with the secret key may name another one. */
 export function clientOf(request: IncomingMessage, credentials: Credentials): string {
   const named = request.headers['sb-forwarded-for']
   const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'

@@ -26,7 +26,7 @@ export type Target = {
   answered?: () => void
 }
 
-/** Builds the forwarded head from the headers as received, duplicates included. */
+/** Builds the head of the forwarded request from the received headers, including duplicates. */
 function headOf(
   request: IncomingMessage,
   { path, peer }: Target,
@@ -69,7 +69,7 @@ export function forward(
       return false
     },
     onFailure: () => {
-      // The client must be able to recognise a truncated answer.
+      // Once the headers are sent, only a broken connection shows the client that the response is incomplete.
       if (response.headersSent || response.destroyed) response.destroy()
       else target.unavailable()
     },
@@ -85,7 +85,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
-  // After an early answer the rest of the body is read and dropped; otherwise the client would hang.
+  // If the server responds early, the rest of the body is read and dropped; otherwise the client would hang.
   socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
@@ -101,7 +101,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
-/** The milliseconds that a client has to read the last bytes after the server has closed its side. */
+/** How long a client may take to read the last bytes after the server has closed its side, in ms. */
 const closeDelay = 5000
 
 export function forwardUpgrade(
@@ -129,7 +129,7 @@ export function forwardUpgrade(
     socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
     if (answered) upstream.once('data', answered)
     if (hold) upstream.on('data', () => hold(socket))
-    // The end of one side is passed on to the other, and a slow reader slows down only its own peer.
+    // If one side closes its end, this is passed on to the other. A slow reader slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })
   upstream.on('error', () => open ? socket.destroy() : unavailable())

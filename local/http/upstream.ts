@@ -1,15 +1,15 @@
-// A small HTTP/1.1 client for the servers behind the proxy, because Node's client costs four times as much
-// per request and every benchmark uses the proxy. It trusts these servers, and reads bodies with a length, in
-// chunks or until the connection closes, over keep-alive connections.
+// A small HTTP/1.1 client for the servers behind the proxy. Node's client costs four times as much per
+// request, and every benchmark goes through the proxy. This client trusts the servers, keeps connections
+// alive, and reads bodies that have a content length, are chunked, or last until the connection closes.
 import { connect, type Socket } from 'node:net'
 
 export type Exchange = {
-  /** Answers to HEAD have no body, whatever their headers say. */
+  /** Responses to HEAD have no body, whatever their headers say. */
   head: boolean
   onHead: (status: number, reason: string, headers: string[]) => void
   /** Returns false to pause the connection until its socket is resumed. */
   onBody: (chunk: Buffer, last: boolean) => boolean
-  /** Called if the connection fails before the answer or in the middle of it. */
+  /** Called if the connection fails before or during the response. */
   onFailure: () => void
 }
 
@@ -17,7 +17,7 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
 const maxIdlePerPort = 256
-/** The milliseconds of silence after which a busy connection is closed, as on hosted projects. */
+/** A busy connection is closed after this many milliseconds without data, as on hosted projects. */
 const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'
@@ -65,12 +65,12 @@ export class Connection {
     this.socket.write(head, 'latin1')
   }
 
-  /** Notes that the whole request has been sent, so the connection can be reused after the answer. */
+  /** Records that the whole request has been sent, so the connection can be reused after the response. */
   complete(): void {
     this.sent = true
   }
 
-  /** Gives up on an answer, unless the connection already serves another exchange. */
+  /** Stops waiting for a response, unless the connection already serves another exchange. */
   abandon(exchange: Exchange): void {
     if (this.exchange !== exchange) return
     this.exchange = undefined
@@ -114,7 +114,7 @@ export class Connection {
     const lines = this.buffer.toString('latin1', 0, end).split('\r\n')
     this.buffer = this.buffer.subarray(end + 4)
     const status = Number(lines[0]!.slice(9, 12))
-    // Interim answers such as 100 Continue are skipped.
+    // Interim responses such as 100 Continue are skipped.
     if (status < 200) return true
     const headers = this.readHeaders(lines)
     if (this.exchange!.head || status === 204 || status === 304) {
@@ -189,7 +189,7 @@ export class Connection {
     busy.delete(this)
     const idleConnections = idle.get(this.port) ?? []
     const clean = this.keep && this.sent && this.buffer.length === 0
-    // A pause during this answer must not last into the next one.
+    // If this response was paused, the next one must not be.
     this.socket.resume()
     if (clean && idleConnections.length < maxIdlePerPort) {
       idle.set(this.port, idleConnections)

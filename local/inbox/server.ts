@@ -1,4 +1,4 @@
-// Receives the SMS and mail of a stack without a provider.
+// The inbox, which receives the SMS and emails of a stack that has no provider for them.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { bodyOf } from '../http/body.ts'
 
@@ -13,7 +13,7 @@ type Message = {
 const mostStored = 5000
 const bodyLimit = 64 * 1024
 
-/** Normalises a phone in any spelling and an email in any case. A + in a query arrives as a space. */
+/** Normalises phone numbers and emails, so that all spellings match. A + in a query arrives as a space. */
 const nameOf = (to: string) =>
   to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '').slice(-8)
 

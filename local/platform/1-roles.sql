@@ -1,5 +1,6 @@
--- The roles of a Supabase project, shared by all databases of the server. Every statement of this
--- folder may run again on a data folder made by an earlier version. prepare.ts sets the passwords.
+-- The roles of a Supabase project, which all databases of the server share. The scripts in this
+-- folder run again on data folders of earlier versions, so every statement must be repeatable.
+-- prepare.ts sets the passwords.
 
 do $$
 declare
@@ -45,9 +46,9 @@ grant pg_create_subscription to postgres;
 -- postgres may not change objects of Auth, Storage and Realtime (but see 6-supautils.sql).
 revoke supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin from postgres;
 
--- data_api and studio are the logins of the stand-ins for Data API and Studio; hosted projects do
--- not have them. They may switch to the roles that they act for; their own rights are read-only,
--- because their package would grant everybody access to auth, storage and realtime if it could.
+-- The stand-ins for Data API and Studio log in as data_api and studio, which do not exist on hosted
+-- projects. They may switch to the roles that they act for. Their own rights are read-only, because
+-- their package would grant everybody access to auth, storage and realtime if it could.
 alter role data_api login noinherit;
 alter role studio login noinherit;
 grant anon, authenticated, service_role to data_api with inherit false, set true;

@@ -5,8 +5,9 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists "uuid-ossp" with schema extensions;
 create extension if not exists pg_stat_statements with schema extensions;
 
--- Hosted projects let postgres create these two. In plain Postgres earthdistance is not a trusted
--- extension, so it is created here, and "create extension if not exists" in a migration finds it.
+-- On hosted projects, postgres may create these two. In plain Postgres, earthdistance is not a
+-- trusted extension, so a superuser creates it here. A migration with "create extension if not
+-- exists" then finds it.
 create extension if not exists cube with schema extensions;
 create extension if not exists earthdistance with schema extensions;
 

@@ -1,4 +1,5 @@
--- The parts of Auth's schema that are needed here: tables, and functions for policies.
+-- The parts of Auth's schema that the stand-in and the project need: tables, and functions for
+-- policies.
 
 create schema if not exists auth;
 grant usage on schema auth to postgres, anon, authenticated, service_role;
@@ -181,7 +182,8 @@ create index if not exists idx_user_id_auth_method
   on auth.flow_state (user_id, authentication_method);
 create index if not exists flow_state_created_at_idx on auth.flow_state (created_at desc);
 
--- Clients see no row, because there is no policy. Row-level security exempts the owner, Auth.
+-- Without policies, clients see no rows. Auth owns the tables, so row-level security does not apply
+-- to it.
 do $$
 declare
   name text;
@@ -208,7 +210,7 @@ as $$
     nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'
   )::uuid
 $$;
-comment on function auth.uid() is 'The user of the token in this request.';
+comment on function auth.uid() is 'The id of the user in the token of this request.';
 
 create or replace function auth.role() returns text
   language sql

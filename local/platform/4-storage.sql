@@ -94,7 +94,7 @@ as $$
   select storage.allow_any_operation(array[expected_operation])
 $$;
 
--- Only the Storage API may delete rows, because a row deleted by SQL would leave its file behind.
+-- Only the Storage API may delete rows. If SQL deleted a row, its file would be left over.
 create or replace function storage.protect_delete() returns trigger
   language plpgsql
 as $$

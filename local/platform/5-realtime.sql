@@ -25,7 +25,7 @@ alter table realtime.messages enable row level security;
 grant all on realtime.messages to postgres;
 grant select, insert, update on realtime.messages to anon, authenticated, service_role;
 
--- The constraint is not validated, because a table of an earlier version may already have rows.
+-- The constraint is not validated, because a data folder of an earlier version may have rows.
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'messages_payload_exclusive') then
@@ -78,7 +78,8 @@ as $$
   select nullif(current_setting('realtime.topic', true), '')
 $$;
 
--- As on hosted projects a failure is only a warning, so a message never undoes a transaction.
+-- As on hosted projects, an error becomes a warning, so that a failed message never rolls back the
+-- transaction.
 create or replace function realtime.send(
   payload jsonb, event text, topic text, private boolean default true
 ) returns void

@@ -1,7 +1,7 @@
--- On hosted projects the extension supautils lets postgres write policies and drop triggers on the
--- tables named below, which postgres does not own; it may do nothing else that needs ownership.
--- Here postgres gets the owners' roles only while such a command runs, and a command on another
--- table is rolled back.
+-- On hosted projects, the extension supautils lets postgres write policies and drop triggers on the
+-- tables named below. postgres does not own them and may do nothing else that needs ownership.
+-- Here, postgres gets the roles of the owners only while such a command runs. If the command is
+-- about any other table, it is rolled back.
 
 create or replace function extensions.lend_tables() returns event_trigger
   language plpgsql

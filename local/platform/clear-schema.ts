@@ -4,7 +4,7 @@ import type { Stack } from '../config/stack.ts'
 
 type ServiceSchema = { schema: string; owner: string; migrations: string }
 
-/** Drops the stand-in's tables from a new database, because the real server's migrations create them. */
+/** Drops the tables of the stand-in from a new database. The migrations of the real server create them. */
 export async function clearSchema(
   stack: Stack,
   { schema, owner, migrations }: ServiceSchema,
@@ -12,7 +12,7 @@ export async function clearSchema(
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
-    // Without this lock two real servers that start together would change the same grants.
+    // Without this lock, two real servers that start together would concurrently change the same grants.
     await client.query(`select pg_advisory_lock(hashtext('clear schema'))`)
     const { rows: [found] } = await client.query(
       `select to_regclass($1) is not null as theirs,

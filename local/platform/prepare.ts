@@ -50,7 +50,7 @@ export const ensurePartitions = `do $$ begin
      end if;
    end $$`
 
-/** Applies the scripts in one transaction, so that the next start repeats them all after an interruption. */
+/** Applies the scripts in one transaction: after an interruption, the next start repeats all of them. */
 function applyTo(url: string, scripts: string[], database: string, version: string) {
   return connected(url, async (client) => {
     await client.query('begin')

@@ -108,7 +108,7 @@ test.each([
 test('privileges can be granted on only where the services allow it', async () => {
   expect(await attempt('grant select on storage.objects to anon')).toBe('done')
   expect(await attempt('grant select on auth.users to service_role')).toBe('done')
-  // Without the grant option GRANT only raises a warning and changes nothing.
+  // Without the grant option, GRANT only raises a warning and grants nothing.
   const { rows } = await database().query(
     `select has_table_privilege('postgres', 'auth.users', 'update with grant option') as auth,
        has_table_privilege('postgres', 'realtime.messages', 'insert with grant option') as realtime`,
@@ -132,14 +132,14 @@ test.each(tables)('%s accepts policies and triggers, which can be dropped again'
 })
 
 test('the right to write policies permits nothing else', async () => {
-  // Whether a policy and a column are created in one transaction, one message or one function, the role that
-  // may create the policy still may not add the column.
+  // The right to create a policy must not also allow adding a column, be it in the same transaction, in the
+  // same message or in the same function.
   const written = 'create policy planted on realtime.messages using (false)'
   const column = 'alter table realtime.messages add column planted text'
   expect(await attempt(written, column)).toBe('42501')
   expect(await attempt(`${written}; ${column}`)).toBe('42501')
   expect(await attempt(`do $$ begin ${written}; ${column}; end $$`)).toBe('42501')
-  // On a partition of realtime.messages postgres may not create a policy.
+  // The role postgres cannot create a policy on a partition of realtime.messages.
   const { rows } = await database().query(
     `select 'realtime.messages_' || to_char(now() at time zone 'UTC', 'YYYY_MM_DD') as partition`,
   )

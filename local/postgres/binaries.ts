@@ -43,7 +43,7 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
       chmodSync(fresh, 0o755)
       renameSync(fresh, copy)
     } catch (error) {
-      // Another stack that is starting may have made the copy first.
+      // Another stack that starts at the same time may have created the copy first.
       rmSync(fresh, { recursive: true })
       if (!existsSync(copy)) throw error
     }
@@ -58,7 +58,7 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
 type Command = [file: string, args: string[], options: SpawnOptions]
 
 type Runner = {
-  /** The user that owns the data files, if it is not this process's user. */
+  /** The user who owns the data files, if it is not the user of this process. */
   owner?: { uid: number; gid: number }
   command: (file: string, args: string[]) => Command
 }
@@ -70,12 +70,12 @@ export function runner(): Runner {
   return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
-/** Closes a data folder to other users. If we are root, Postgres's user must still be able to enter it. */
+/** Denies other users access to a data folder. If we are root, Postgres's user can still enter it. */
 export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
-// Postgres has its own process group, so it does not get the terminal's Ctrl-C; the supervisor stops it.
+// Postgres gets its own process group, so that Ctrl-C does not reach it; the supervisor stops it.
 const options: SpawnOptions = {
   env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
   detached: true,
@@ -94,7 +94,7 @@ function asSystemUser(): Runner {
   const command = (file: string, args: string[]): Command => {
     const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
     if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
-    // The folder is in root's home, so the user gets the capability to bypass permissions on its parents.
+    // This user may not enter a parent folder (root's home), so it gets the capability to bypass permissions.
     const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
     const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
     return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]

@@ -23,7 +23,7 @@ export function checkCluster(cluster: string) {
 
 export async function createCluster(cluster: string, password: string, throwAway = false) {
   const { initdb } = await binaries()
-  // The folder is renamed when it is complete, so that an interruption leaves nothing to repair.
+  // The folder gets its final name only when it is complete, so an interruption leaves nothing to repair.
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
   const passwordFile = `${cluster}.password`
@@ -41,7 +41,7 @@ export async function createCluster(cluster: string, password: string, throwAway
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Hosted projects have the same locale, so that names sort the same way in both places.
+      // This is the locale of hosted projects, so that names are sorted in the same order as there.
       '--locale-provider=icu',
       '--icu-locale=en-US',
       `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
@@ -60,7 +60,7 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** Stops the server of an earlier run, or its replica if `name` says so. The supervisor must have ended. */
+/** Stops a server left over from an earlier run, or its replica (`name`). Its supervisor must have ended. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,
@@ -71,7 +71,7 @@ export async function stopLeftoverServer(
   if (!isThere(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
   const command = commandOf(pid)
-  // Postgres replaces the lock of a dead server by itself, unless its process id is in use again.
+  // Postgres itself replaces the lock of a dead server, unless another process now has its id.
   if (command === '') return
   if (!command.includes(cluster)) return rmSync(lock)
   log('stopping a database server left over from an earlier run')

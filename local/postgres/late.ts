@@ -1,4 +1,4 @@
-// Forwards connections from the functions to the database and delays some answers (LATE_ANSWERS).
+// Forwards connections from the functions to the database and delays some responses (LATE_ANSWERS).
 import { connect, createServer } from 'node:net'
 import { readStack } from '../config/stack.ts'
 import { lateAnswers } from '../processes/late-answers.ts'
@@ -12,7 +12,7 @@ const server = createServer({ noDelay: true }, (client) => {
   let answered = true
   client.on('data', () => (answered = false))
   database.on('data', () => {
-    // Only the first piece of an answer is delayed; the other pieces follow it.
+    // Only the first chunk of a response is delayed; the other chunks follow it.
     if (!answered) hold(client)
     answered = true
   })

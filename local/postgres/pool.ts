@@ -23,17 +23,17 @@ export function openPool(connectionString: string, options: pg.PoolConfig): pg.P
   })
   // The pool replaces a broken idle connection; without this listener its error would end the process.
   pool.on('error', () => {})
-  // A connection that breaks in a transaction fails its queries, so the event itself is ignored.
+  // If a connection breaks during a transaction, its queries fail, so the event itself can be ignored.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** Turns a time as Postgres writes it (the server uses UTC) into RFC 3339. */
+/** Converts a time from Postgres's format to RFC 3339. The server's time zone is UTC. */
 export function rfc3339(text: string): string {
   return text.replace(' ', 'T').replace(/\+00(:00)?$/, '').replace(/$/, 'Z')
 }
 
-/** Runs `work` in one transaction. With `undone` it is rolled back, and only the result remains. */
+/** Runs `work` in a transaction. With `undone`, the transaction is rolled back after `work` has returned. */
 export async function transaction<T>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<T>,

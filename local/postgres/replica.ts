@@ -1,4 +1,4 @@
-// Runs a read replica, as hosted projects have: copies the files of the running server, then streams its
+// Runs a read replica like those of hosted projects: copies the files of the running server, then streams its
 // changes. A replica that has ended starts again from a new copy.
 import type { ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,14 +14,14 @@ type Options = {
   dataDir: string
   primaryPort: number
   port: number
-  /** The name of the copy's folder, which consists of letters and digits. */
+  /** The name of the folder for the copy; only letters and digits. */
   name?: string
   connections?: number
-  /** Whether commits on the primary wait until the replica shows them. */
+  /** Whether commits on the primary wait until they are visible on the replica. */
   synchronous?: boolean
 }
 
-/** Files that belong to the running server and not to a copy; their folders are copied. */
+/** Files that only the running server needs. They are not copied, but their folders are. */
 const left =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)(postmaster\.(pid|opts)|pg_internal\.init|pgsql_tmp.*)$/
 
@@ -31,7 +31,7 @@ export async function startReplica(options: Options): Promise<Running> {
   const password = passwordOf(secretsOf(dataDir), superuser)
   const url = primaryOf(dataDir, primaryPort)
   const copy = join(dataDir, name)
-  // Commits must not wait for a replica that ended.
+  // Commits must not wait for a replica that has ended.
   if (synchronous) await waitForNoReplica(dataDir, primaryPort)
   const remove = () => rmSync(copy, { recursive: true, force: true })
   const server = { dataDir, port, connections, name, throwAway: true }
@@ -48,7 +48,7 @@ export async function startReplica(options: Options): Promise<Running> {
     giveAway(copy)
     process = await launchServer(copy, dataDir, server, password)
   } catch (error) {
-    // An incomplete copy may have used the space that the primary needs.
+    // An incomplete copy may take up space that the primary needs.
     remove()
     throw error
   }
@@ -68,7 +68,7 @@ const primaryOf = (dataDir: string, port: number) =>
     passwordOf(secretsOf(dataDir), superuser)
   }@127.0.0.1:${port}/postgres`
 
-/** Stops commits from waiting for a replica, even if a killed supervisor left them waiting. */
+/** Makes commits stop waiting for a replica, even if a killed supervisor could not do so. */
 export const waitForNoReplica = (dataDir: string, primaryPort: number) =>
   onPrimary(primaryOf(dataDir, primaryPort), async (client) => {
     await client.query('alter system reset synchronous_standby_names')
@@ -100,7 +100,7 @@ const settings = (primaryPort: number, name: string, password: string) =>
     `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=${superuser} password=${password} ` +
     `application_name=${name}'`,
     `hot_standby_feedback = on`,
-    // A query that reads removed rows is cancelled sooner than on a hosted replica.
+    // Queries that still need rows removed by vacuum are cancelled sooner than on a hosted replica.
     `max_standby_streaming_delay = 1s`,
     `wal_retrieve_retry_interval = 200ms`,
   ].join('\n') + '\n'

@@ -17,16 +17,16 @@ export type PostgresOptions = {
   port: number
   log?: (line: string) => void
   countCalls?: boolean
-  /** Turns off fsync, for disposable databases: they are faster, but lost after a power cut. */
+  /** Turns off fsync for disposable databases. They are faster, but a power cut may destroy them. */
   throwAway?: boolean
-  /** The gigabytes of shared buffers; by default 256 MB. */
+  /** The size of the shared buffers in gigabytes. The default is 256 MB. */
   sharedGigabytes?: number
-  /** The number of connections; by default as many as the smallest hosted projects have. */
+  /** The maximum number of connections. The default is that of the smallest hosted projects. */
   connections?: number
   name?: string
 }
 
-// These settings are given on the command line, so that they come from the code and not the data folder.
+// These settings are passed on the command line, so that the code and not the data folder decides them.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -41,12 +41,12 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
-  // Hosted projects have the same value, by which a floating-point number as text loses its last digits.
+  // As on hosted projects, converting a floating-point number to text drops its last digits.
   extra_float_digits: '0',
   default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Details and statements can contain phone numbers and codes, which belong in no log.
+  // Details and statements can contain phone numbers and codes, which must not be logged.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'fatal',
 }
@@ -115,7 +115,7 @@ function describeFailure(
   return new UserError(`Postgres does not start on ${cluster}: ${reason}. ${advice}`.trimEnd())
 }
 
-/** Waits until the server accepts connections; returns the reason if it never will. */
+/** Waits until the server accepts connections. Returns the reason if it does not start. */
 async function ready(child: ChildProcess, url: string): Promise<string | undefined> {
   let ended: string | undefined
   const end = new Promise<never>((_, reject) => {
@@ -127,7 +127,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
     child.once('error', ({ message }) => because(message))
   })
   end.catch(() => {})
-  // Recovery after a crash may take long if there is much data.
+  // Recovery after a crash can take long if there is a lot of data.
   const waiting = new AbortController()
   let hangs = false
   void stuck(child.pid, { idle: 60_000, limit: 1_800_000, signal: waiting.signal })
@@ -159,7 +159,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it gets no further'
 }
 
-/** Shuts Postgres down fast after a SIGTERM from outside, which would wait for clients to disconnect. */
+/** Speeds up a shutdown after a SIGTERM from outside, which would wait for clients to disconnect. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
@@ -173,7 +173,7 @@ function forceFastShutdown(child: ChildProcess, cluster: string) {
   child.once('exit', () => clearInterval(timer))
 }
 
-/** Stops the server. Open transactions are rolled back; only a server that hangs needs recovery later. */
+/** Stops the server and rolls back open transactions. Only a server that hangs needs recovery later. */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, 'exit')

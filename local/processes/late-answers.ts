@@ -1,4 +1,5 @@
-// With LATE_ANSWERS some answers come late, as on a busy platform, so that tests meet other orders of events.
+// With LATE_ANSWERS, some responses are delayed, as on a busy platform, so that tests see events in unusual
+// orders.
 import type { Socket } from 'node:net'
 import { drawsOf } from './random.ts'
 
@@ -6,7 +7,7 @@ export type Hold = (socket: Socket) => void
 
 const latest = 500
 
-/** Returns a function that delays one answer in fifty by up to half a second; without a seed, none. */
+/** Returns a function that delays one response in fifty by up to half a second, or none without a seed. */
 export function lateAnswers(seed: number | undefined): Hold {
   if (seed === undefined) return () => {}
   const draw = drawsOf(seed)
@@ -15,7 +16,7 @@ export function lateAnswers(seed: number | undefined): Hold {
   }
 }
 
-/** Delays the socket's next write; later writes wait for it, as for any write. */
+/** Delays the socket's next write. Later writes wait for it, as they do for any write. */
 function hold(socket: Socket, ms: number) {
   if (isHeld(socket)) return
   const later = (name: '_write' | '_writev') => (...given: unknown[]) => {

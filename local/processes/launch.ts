@@ -10,7 +10,7 @@ import { root } from '../config/settings.ts'
 import { adviceOn } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
-/** A running process of the stack; `port` is where it listens if it chose the port itself. */
+/** A running process of the stack. `port` is set if the process chose the port itself. */
 export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }
 
 export type Program = {
@@ -19,14 +19,14 @@ export type Program = {
   args: string[]
   env: NodeJS.ProcessEnv
   dataDir: string
-  /** Whether stderr goes to the log file only. */
+  /** Whether stderr goes only to the log file and not to the terminal. */
   quiet?: boolean
 }
 
-/** Starts a child process and waits until it reports that it is ready, as long as it makes progress. */
+/** Starts a child process and waits, as long as it makes progress, until it reports that it is ready. */
 export async function launch(program: Program): Promise<Running> {
   const output = logFile(program.dataDir, program.name)
-  // stdout goes straight into the file, so that the supervisor does no work per request.
+  // stdout goes directly to the file, so that the supervisor has no work for each request.
   const out = openSync(output, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
@@ -47,7 +47,7 @@ export async function launch(program: Program): Promise<Running> {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
-      // The lines of the stack trace that follow must not replace the message.
+      // Remembers the error message, so that the lines of the stack trace do not replace it.
       if (/^(Uncaught )?\w*Error\b[^:]*: /.test(line)) error = line.replace(/^.*?: /, '')
       writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
@@ -80,7 +80,7 @@ function writeLine(file: number, line: string) {
 async function stopChild(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exit = once(child, 'exit')
-  // The children take the end of their input as the request to stop.
+  // Closing a child's stdin asks it to stop.
   child.stdin!.end()
   const waiting = new AbortController()
   const patience = { idle: 5500, limit: longestStop, signal: waiting.signal }
@@ -105,7 +105,7 @@ export class SupervisedProcess {
     this.log = log
   }
 
-  /** Starts the process for the first time; the caller reports a failure. */
+  /** Starts the process for the first time. The caller must report an error. */
   async start(): Promise<void> {
     this.current = this.spawnProcess()
     this.watch(await this.current)
@@ -115,7 +115,7 @@ export class SupervisedProcess {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
-      // A process that ends within a second has failed; a process that ends later is restarted at once.
+      // Only a process that ends within a second counts as failed; any other is restarted without delay.
       if (Date.now() - began > 1000) this.failures = 0
       this.log(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
       void this.restart()

@@ -4,10 +4,10 @@ import type { Server } from 'node:net'
 /** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
 
-/** The milliseconds that a stop may take. A stop without progress is cut off sooner (launch.ts). */
+/** How long a stop may take, in milliseconds. A stop without progress is cut off sooner (launch.ts). */
 export const longestStop = 20_000
 
-/** Ends this process when the supervisor ends in any way, which closes our stdin. */
+/** Ends this process when its stdin closes, which happens however the supervisor ends. */
 export function endWithSupervisor(stop: () => Promise<unknown>): void {
   let stopping = false
   const end = () => {
@@ -29,7 +29,7 @@ export function listen(server: Server, port: number, host = '127.0.0.1'): Promis
   })
 }
 
-/** Closes the server after its current requests, without waiting for connections that they leave open. */
+/** Closes the server after its current requests, without waiting for idle connections. */
 export function close(server: HttpServer): Promise<void> {
   const clock = setInterval(() => server.closeIdleConnections(), 50)
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const largest = 20 * 1024 * 1024
 
-/** Returns the path of a process's log file. A large file is renamed first. */
+/** Returns the path of a process's log file. If the file is large, it is first renamed to *.old. */
 export function logFile(dataDir: string, name: string): string {
   const folder = join(dataDir, 'logs')
   mkdirSync(folder, { recursive: true })

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
 
-/** Returns when a process started, which distinguishes it from a later one with its id; '' if it is gone. */
+/** Returns a process's start time, to tell it from later processes with its id; '' if it has ended. */
 export function startTimeOf(pid: number): string {
   try {
     if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
     if (process.platform !== 'linux') return ps(pid, 'lstart')
-    // After the name in brackets, which may hold spaces, the twentieth field is the start time.
+    // The start time is the twentieth field after the name in parentheses, which may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
     return fields[0] === 'Z' ? '' : fields[19]!
   } catch {
@@ -17,7 +17,7 @@ export function startTimeOf(pid: number): string {
   }
 }
 
-/** Returns the command line of a process; '' if the process is gone. */
+/** Returns the command line of a process, or '' if it has ended. */
 export function commandOf(pid: number): string {
   try {
     if (startTimeOf(pid) === '') return ''
@@ -57,7 +57,7 @@ export type Process = {
   time: string
 }
 
-/** Returns all running processes; none on Windows, where they cannot be listed here. */
+/** Returns all running processes. On Windows the list is empty, because listing them is not implemented. */
 export function processes(): Process[] {
   if (process.platform === 'win32') return []
   if (process.platform === 'linux') {

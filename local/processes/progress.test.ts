@@ -30,7 +30,7 @@ test.skipIf(process.platform === 'win32')(
     const busy = await start(works)
     let isStuck = false
     const found = stuck(busy.pid, { idle: 5000, limit: aDay }).then(() => (isStuck = true))
-    // During this time the first process is found stuck several times.
+    // Meanwhile, the first process is found to be stuck several times.
     for (let nth = 0; nth < 3; nth++) await stuck(pid, { idle: 2500, limit: aDay })
     expect(isStuck).toBe(false)
     hold(busy.pid!)

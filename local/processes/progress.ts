@@ -1,5 +1,5 @@
-// Waits for a process as long as it makes progress, so that a slow machine gets the time that it needs and a
-// hang is noticed soon.
+// Waits for a process as long as it makes progress, so that a slow machine gets enough time but a hang is
+// noticed soon.
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { treeOf } from './process-info.ts'
@@ -7,7 +7,7 @@ import { treeOf } from './process-info.ts'
 type Patience = {
   /** The milliseconds without activity after which a process counts as stuck. */
   idle: number
-  /** The milliseconds after which it counts as stuck in any case, also if its activity is unknown. */
+  /** The milliseconds after which the process counts as stuck even if it is or may be active. */
   limit: number
   output?: string
   signal?: AbortSignal
@@ -30,7 +30,7 @@ export async function stuck(pid: number | undefined, patience: Patience): Promis
   }
 }
 
-/** Describes the activity so far; '' if it is unknown, for example because no file can be opened. */
+/** Describes the activity so far, or '' if it is unknown, for example because no file can be opened. */
 function stateOf(pid: number | undefined, output?: string): string {
   try {
     const tree = pid === undefined ? [] : treeOf(pid).map(({ pid, time }) => `${pid} ${time}`)

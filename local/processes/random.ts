@@ -1,4 +1,4 @@
-/** Returns a generator of repeatable random numbers from 0 up to 1 for a seed (mulberry32). */
+/** Returns a seeded random number generator (mulberry32). Numbers are at least 0 and below 1. */
 export function drawsOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {

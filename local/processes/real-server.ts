@@ -16,20 +16,23 @@ type RealServer = {
   command: string
   args?: string[]
   cwd?: string
-  /** The server's environment. When it changes, for example with new keys, the server is restarted. */
+  /** The server's environment variables. When they change (such as for new keys), the server restarts. */
   settings: () => Record<string, string | undefined>
   /** Called before the start, when the ports are known to be free. */
   prepare?: () => Promise<void>
   answers: () => Promise<boolean>
 }
 
-/** The milliseconds until the server is killed, before the supervisor would kill this process alone. */
+/**
+ * How long the server may take to end before it is killed, in milliseconds. The supervisor waits longer
+ * before it kills this process, which would leave the server running.
+ */
 const longestEnd = 4000
 
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
   const { setting, port, morePorts = [], command, args = [], cwd } = real
   const note = join(stack.dataDir, `${setting.toLowerCase().replaceAll('_', '-')}.json`)
-  // Threads of a killed server may hold its ports for a moment.
+  // Threads of a killed server may keep its ports for a moment.
   const deadline = await endLeftover(note, stack.dataDir) ? Date.now() + longestEnd : 0
   for (const each of [port, ...morePorts]) {
     while (await isTaken(each)) {
@@ -91,7 +94,7 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
   console.error(readyLine)
 }
 
-/** Whether the port is in use. The real server would not report a used port but share it. */
+/** Whether the port is in use. The real server would share a used port instead of reporting it. */
 async function isTaken(port: number) {
   const socket = connect(port, '127.0.0.1')
   const taken = await once(socket, 'connect').then(() => true, () => false)
@@ -99,7 +102,7 @@ async function isTaken(port: number) {
   return taken
 }
 
-/** Kills a server of an earlier run, as two servers on one port would take turns. Returns whether it did. */
+/** Kills a server left over from an earlier run, because two would share the port. Returns true if it did. */
 async function endLeftover(note: string, dataDir: string): Promise<boolean> {
   let left: { pid: number; born: string; dataDir: string }
   try {

@@ -2,7 +2,7 @@ import { chatPorts, type Stack } from '../config/stack.ts'
 
 let turn = 0
 
-/** Returns the port of the next gateway process in turn; undefined if the edge function is the gateway. */
+/** Returns the port of the next gateway process (round robin), or undefined to use the edge function. */
 export function chatPort(stack: Stack, url: string): number | undefined {
   if (!/^\/functions\/v1\/chat(?=[/?]|$)/.test(url)) return undefined
   const ports = chatPorts(stack)

@@ -35,7 +35,7 @@ export async function toFunctions(
   forward(request, response, { ...targetOf(request, lease.port), unavailable })
 }
 
-/** Forwards an upgrade to `port`, if a process outside the workers serves the function, or to a worker. */
+/** Forwards an upgrade to a worker, or to `port` if a separate process serves the function. */
 export async function upgradeFunction(
   workers: Workers,
   request: IncomingMessage,
@@ -51,7 +51,7 @@ export async function upgradeFunction(
   try {
     const { port, release } = await workers.acquire(functionOf(request.url!))
     socket.once('close', release)
-    // The request ends with its answer; after that only waitUntil keeps the worker running.
+    // The request ends when it is answered. After that, only waitUntil keeps the worker running.
     const target = { ...targetOf(request, port), unavailable, answered: release }
     forwardUpgrade(request, socket, head, target)
     if (socket.destroyed) release()

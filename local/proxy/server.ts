@@ -1,4 +1,4 @@
-// The reverse proxy: the project's only port, with the paths of a Supabase project.
+// The reverse proxy, which serves all parts on one port under the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
@@ -37,7 +37,7 @@ export function openProxy(given: Given): Server {
     connectionsCheckingInterval: 2000,
     // A missing Host header is rejected below, with a message.
     requireHostHeader: false,
-    // Requests to upgrade to other protocols are handled as plain requests.
+    // Requests to upgrade to other protocols than WebSocket are handled as plain requests.
     shouldUpgradeCallback: ({ headers }) => /websocket/i.test(headers.upgrade ?? ''),
   }, (request, response) => {
     if (!request.headers.host && request.httpVersion !== '1.0') {
@@ -54,9 +54,9 @@ export function openProxy(given: Given): Server {
     else if (/^\/docs(?=[/?]|$)/.test(url)) serveDocs(request, response)
     else notFound(request, response)
   })
-  // Connections are kept longer than clients keep them, so that none is closed while a request arrives.
+  // Idle connections stay open longer than clients keep them, so that none closes just as a request arrives.
   server.keepAliveTimeout = 75_000
-  // A head sent byte by byte must not hold a connection for long.
+  // A client that sends its headers byte by byte must not occupy a connection for long.
   server.headersTimeout = 10_000
   acceptUtf8RequestLines(server)
   // As on the platform, expectations other than 100-continue, which Node answers itself, are ignored.
@@ -101,7 +101,7 @@ async function toRealtime(parts: Parts, request: IncomingMessage, response: Serv
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; the proxy answers preflights to the platform's parts.
+// The functions answer CORS preflights themselves. For the platform's parts, the proxy does.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -176,7 +176,7 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
       unavailable: unavailable(response),
     }, {
       authorization: `Bearer ${await hs256Token(stack.secrets.dataApi, claims)}`,
-      // Without these headers the package would use the schema public, exposed or not.
+      // Without these headers, the package would use the schema public even if it is not exposed.
       'accept-profile': schema,
       'content-profile': schema,
     })
@@ -198,14 +198,14 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
 async function toStorage(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
   const url = request.url!.slice('/storage/v1'.length)
-  // Storage requires no key, because private files need a token. A key that is sent must be valid.
+  // Storage needs no API key, because private files require a token. But if a key is sent, it must be valid.
   const credentials = hasKey(request) ? readCredentials(parts.stack, request) : undefined
   if (credentials && 'status' in credentials) return reject(response, credentials)
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** Returns the schema that a call names, or else the first exposed one; rejects an unexposed schema. */
+/** Returns the schema that a request names, or the first exposed one. Rejects all schemas not exposed. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']

@@ -61,8 +61,8 @@ describe('a socket through the proxy', () => {
     const { client, part, door } = await joined()
     client.pause()
     part.write(Buffer.alloc(200 * megabyte))
-    // Once this much data has passed on another connection, the paused client's data could have passed
-    // too.
+    // Once this much data has passed through another connection, the data for the paused client would have
+    // passed too.
     const beside = await joined()
     const passing = received(beside.client)
     beside.part.write(Buffer.alloc(50 * megabyte))

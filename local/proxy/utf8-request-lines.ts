@@ -6,15 +6,15 @@ type Parsed = Socket & { parser?: { incoming?: unknown } | null }
 const rawLine = /^[A-Z]{3,10} [^\r\n]*[\x80-\xff]/
 const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** Accepts raw UTF-8, which curl sends. The platform does so, Node's parser does not (nodejs/node#962). */
+/** Accepts raw UTF-8, which curl sends. The platform accepts it, Node's parser does not (nodejs/node#962). */
 export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {
-    // A data listener makes Node emit the data, which the parser otherwise reads directly.
+    // Adding a data listener makes Node emit the data. Otherwise, the parser reads it directly.
     const listener = () => {}
     socket.on('data', listener).off('data', listener)
     const { emit } = socket
     socket.emit = (event: string | symbol, ...given: unknown[]) => {
-      // During a request these bytes belong to its body.
+      // While a request is being received, the data belongs to its body.
       const begins = event === 'data' && socket.parser && !socket.parser.incoming
       const passed = begins ? [encoded(given[0] as Buffer)] : given
       return Reflect.apply(emit, socket, [event, ...passed])

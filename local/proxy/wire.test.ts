@@ -55,7 +55,7 @@ describe('the proxy', () => {
     expect((await fetch(`${url}/same`)).status).toBe(304)
     expect((await fetch(`${url}/who`, { method: 'HEAD' })).status).toBe(200)
     await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow()
-    // The body of a GET is dropped, and not read as the next request.
+    // The body of a GET is dropped and must not be read as the next request.
     for (const method of ['GET', 'HEAD']) {
       for (const headers of [{ 'content-length': 6 }, { 'transfer-encoding': 'chunked' }]) {
         const request = httpRequest(`${url}/with-body`, { method, headers })
@@ -85,7 +85,7 @@ describe('the proxy', () => {
     proxy.closeAllConnections()
   })
 
-  /** Sends a request over a connection; `more` is what onBody returns for each piece of the answer. */
+  /** Sends a request over a connection. `more` is returned by onBody for each chunk of the response. */
   const ask = (connection: Connection, more = true) => {
     let exchange: Exchange
     const answered = new Promise<boolean>((resolve) => {
@@ -147,7 +147,7 @@ describe('the proxy', () => {
 
   test('a slow reader who leaves does not stall the next request on its connection', async () => {
     const upstream = createServer((socket) =>
-      // Both chunks and the end come in one packet, so the pause begins when all data has arrived.
+      // Both chunks and the end arrive in one packet, so all data is there when the pause begins.
       socket.on('data', () => {
         const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
         socket.write(`${head}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`)

@@ -1,5 +1,5 @@
-// Determines who may read and write a private topic by trying the policies on realtime.messages with the
-// caller's role and claims, in a transaction that is always rolled back.
+// Finds out who may read and write a private topic: tries the policies on realtime.messages with the caller's
+// role and claims, in a transaction that is always rolled back.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Json } from './frames.ts'
@@ -31,7 +31,7 @@ const probeInsert = (id: string, topic: string, extension: Extension) =>
   'insert into realtime.messages (id, topic, extension, inserted_at, updated_at) ' +
   `values ('${id}', ${text(topic)}, '${extension}', now(), now());`
 
-/** `databaseUrl` is the URL of the platform's superuser. */
+/** `databaseUrl` is the database URL of the platform's superuser. */
 export function openAuthorization(databaseUrl: string) {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

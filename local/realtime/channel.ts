@@ -1,4 +1,4 @@
-// A topic that one socket has joined: its messages, and its rights, which are cached for each token.
+// A topic that a socket has joined. It delivers messages, and caches for each token what the client may do.
 import { randomUUID } from 'node:crypto'
 import type { Caller, Extension } from './authorization.ts'
 import { type Frame, type Json, Message, type UserBroadcast } from './frames.ts'
@@ -27,7 +27,7 @@ export class Channel implements Listener, JoinedChannel {
   private readonly join: Join
   private identity: Identity
   private readonly topic: Topic
-  /** Whether the token permits sending each kind of message, once that has been checked. */
+  /** Caches whether the token permits sending each kind of message. */
   private writes = new Map<Extension, boolean>()
   private timer: NodeJS.Timeout | undefined
   private readyTimer: NodeJS.Timeout | undefined
@@ -63,7 +63,7 @@ export class Channel implements Listener, JoinedChannel {
     return !this.private || this.reads.has('presence')
   }
 
-  /** Takes messages from before the join, which are delivered after it and not repeated by the stream. */
+  /** Keeps earlier messages, to deliver them after the join and to skip duplicates from the stream. */
   holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
@@ -81,7 +81,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Reports once that the stream is connected. A later loss of the stream is not reported. */
+  /** Reports once that the stream is connected. If the stream is lost later, this is not reported. */
   private announceReady(deadline: number) {
     if (this.ended) return
     if (this.realtime.tenant.streaming) {
@@ -132,7 +132,7 @@ export class Channel implements Listener, JoinedChannel {
   }
 
   private async broadcast(frame: Frame) {
-    // A client that may not send gets no answer at all.
+    // A client that is not allowed to send gets no reply at all.
     if (this.private && !await this.canWrite('broadcast')) return
     const { realtime, join } = this
     realtime.events.add()
@@ -197,7 +197,7 @@ export class Channel implements Listener, JoinedChannel {
     this.connection.reply(frame, 'ok')
   }
 
-  /** Limits the calls in a window of time that starts with the first call. */
+  /** Limits the number of calls in a time window, which starts with the first call. */
   private allowPresenceCall(): boolean {
     const now = Date.now()
     if (now > this.presenceCalls.until) {
@@ -227,7 +227,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Replaces the token; only a different token is checked. */
+  /** Replaces the token. The same token is not checked again. */
   private async setToken(token: unknown) {
     if (typeof token !== 'string' || token.startsWith('sb_') || token === this.identity.token) {
       return
@@ -254,7 +254,7 @@ export class Channel implements Listener, JoinedChannel {
     }
   }
 
-  /** Schedules the next check of the token: when it expires, or after five minutes if that is earlier. */
+  /** Schedules the next check of the token: when it expires, but after five minutes at the latest. */
   private watchToken() {
     clearTimeout(this.timer)
     const { exp } = this.identity

@@ -1,5 +1,5 @@
-// One WebSocket with its channels. Joins are handled one by one, as in a Phoenix socket; meanwhile
-// everything else on the connection waits in one queue. Channels handle the other frames.
+// A WebSocket with its channels. As in a Phoenix socket, joins are handled one at a time, and meanwhile
+// everything else on the connection waits in a queue. All other frames are handled by the channels.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Frame, type Json, readFrame, type Version, writeFrame } from './frames.ts'
@@ -46,7 +46,7 @@ export class Connection implements OpenConnection {
     try {
       this.queue.push(readFrame(this.version, data as Buffer, binary))
     } catch (error) {
-      // A malformed frame is not answered.
+      // A malformed frame gets no reply.
       return console.error(`MalformedWebSocketMessage: ${(error as Error).message}`)
     }
     if (this.queue.length >= maxQueued) this.socket.pause()
@@ -72,7 +72,7 @@ export class Connection implements OpenConnection {
       if (event === 'phx_leave') return this.reply(frame, 'ok')
       return this.reply({ ...frame, joinRef: null }, 'error', { reason: 'unmatched topic' })
     }
-    // Phoenix drops a leave that does not name the join. The real server's fork accepts all other frames.
+    // Phoenix drops a leave without the join's ref. The fork used by the real server accepts any other frame.
     if (event === 'phx_leave' && joinRef !== channel.joinRef) return
     channel.receive({ ...frame, joinRef: channel.joinRef })
   }
@@ -80,7 +80,7 @@ export class Connection implements OpenConnection {
   private async join(frame: Frame) {
     this.joining = true
     const before = this.channels.get(frame.topic)
-    // The phx_close of the former channel is delivered after the answer to the new join.
+    // The phx_close of the former channel is sent after the reply to the new join.
     if (before) this.closeChannel(before)
     const answer = await this.tryToJoin(frame)
     if (answer[0] === 'ok') this.channels.get(frame.topic)?.open()
@@ -99,7 +99,7 @@ export class Connection implements OpenConnection {
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
       const joinError = JoinError.of(error as Error)
-      // The whole connection waits: none of its channels receives anything meanwhile.
+      // The whole connection waits; in the meantime, none of its channels receives anything.
       await sleep(this.realtime.failedJoinDelay)
       if (joinError.fatal) setImmediate(() => this.close(1001))
       return ['error', { reason: joinError.message }]
@@ -145,7 +145,7 @@ export class Connection implements OpenConnection {
 
   close(code: number): void {
     this.socket.close(code)
-    // A client that does not answer the close frame is disconnected.
+    // If the client does not reply to the close frame, it is disconnected.
     setTimeout(() => this.socket.terminate(), 1000).unref()
   }
 

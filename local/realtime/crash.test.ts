@@ -65,7 +65,7 @@ describe('clients of Realtime', () => {
     process.kill(pidOf(word!), 'SIGKILL')
     await waitUntil('it is reported', () => states.includes('CHANNEL_ERROR'))
     await waitUntil('messages arrive again', () => states.at(-1) === ready)
-    // No message is lost from here on.
+    // From here on, no message is lost.
     for (let n = 2; n < 50; n++) await send(n)
     await waitUntil('all messages arrive', () => received.length === 49)
     expect(received).toEqual([...Array(49).keys()].map((n) => n + 1))
@@ -86,13 +86,13 @@ describe('clients of Realtime', () => {
       return received.length > 1
     })
     expect(states).toEqual(before)
-    // The process is the same: it has waited until the database was back.
+    // It is still the same process, which has waited until the database was back.
     expect(pidOf('realtime/main.ts')).toBe(realtime)
     await client.realtime.disconnect()
   })
 })
 
-/** Puts this stack into the state of a project that nobody has joined before or within three days. */
+/** Puts this stack in the state of a project without partitions: nobody has joined for three days. */
 async function forgetJoins() {
   const { port } = new URL(stack.url)
   const { databaseUrl } = readStack({ ...process.env, PORT: port, LOCAL_DATA: stack.folder })
@@ -147,7 +147,7 @@ describe('the first join of a project, which is refused', () => {
     await supabase.realtime.disconnect()
   })
 
-  // By day the tour runs with all partitions present (test/whole/tour.alone.test.ts).
+  // Normal runs test the tour only with all partitions present (test/whole/tour.alone.test.ts).
   test.runIf(isNightly)('is made again by the tour', async () => {
     await forgetJoins()
     const program = fileURLToPath(new URL('../../test/tour.ts', import.meta.url))

@@ -1,5 +1,5 @@
-// Reads and writes frames of Phoenix channels, as @supabase/realtime-js does: protocol 1.0.0 (JSON objects)
-// and 2.0.0 (JSON arrays, and bytes for users' broadcasts).
+// Reads and writes frames of Phoenix channels in the two protocols of @supabase/realtime-js: 1.0.0 (JSON
+// objects) and 2.0.0 (JSON arrays, and binary frames for users' broadcasts).
 
 export type Version = '1.0.0' | '2.0.0'
 
@@ -65,7 +65,7 @@ function readPush(data: Buffer): Frame {
 
 export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string {
   const { joinRef, ref, topic, event, payload } = frame
-  // Protocol 1.0.0 has no join_ref in frames of the server.
+  // In protocol 1.0.0, frames from the server have no join_ref.
   return version === '2.0.0'
     ? JSON.stringify([joinRef, ref, topic, event, payload])
     : JSON.stringify({ topic, event, payload, ref })
@@ -74,7 +74,7 @@ export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string
 /** A message to all listeners of a topic, encoded once per protocol version. */
 export class Message {
   readonly event: string
-  /** The id of the row, for a message from the database. */
+  /** The id of the row, if the message comes from the database. */
   readonly meta: { id: string; replayed?: true } | undefined
   private readonly topic: string
   private readonly payload: Json | UserBroadcast
@@ -92,7 +92,7 @@ export class Message {
     this.meta = meta
   }
 
-  /** Returns the encoded message; null if this version cannot carry it. */
+  /** Returns the encoded message, or null if this version cannot carry it. */
   as(version: Version): string | Buffer | null {
     let form = this.forms[version]
     if (form === undefined) form = this.forms[version] = this.encode(version)

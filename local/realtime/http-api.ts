@@ -86,7 +86,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Answers a ping. The hosted API gateway requires an API key for it; the server itself does not. */
+/** Responds to a ping. On hosted projects the API gateway, and not Realtime itself, requires an API key. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
     throw new HttpError(401, { message: 'Unauthorized' })
@@ -136,12 +136,12 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Returns the messages in a body. A body that is not declared as JSON is ignored. */
+/** Returns the messages in a body. A body whose content type is not JSON is ignored. */
 function messagesIn(request: IncomingMessage, body: Buffer): unknown {
   return isJson(request) ? Object(parsed(body)).messages : undefined
 }
 
-/** Sends several messages; private ones that the caller may not send are silently skipped. */
+/** Sends several messages. Private messages that the caller may not send are silently skipped. */
 async function sendAll(realtime: Realtime, caller: Caller, messages: unknown): Promise<Answer> {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw new HttpError(422, { errors: { messages: ["can't be blank"] } })
@@ -186,7 +186,7 @@ function checkRate({ events, limits }: Realtime, count: number) {
   }
 }
 
-/** Sends one message; returns false if it is private and the caller may not send it. */
+/** Sends a message. Returns false if it is private and the caller may not send it. */
 async function send(
   { authorization, topics, events }: Realtime,
   caller: Caller,

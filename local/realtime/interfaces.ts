@@ -1,4 +1,4 @@
-// Interfaces between the stand-in's parts, so that each can be read by itself.
+// The interfaces between the parts of the stand-in, so that each part can be read by itself.
 import type { KeyRing } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 import type { Authorization } from './authorization.ts'
@@ -11,17 +11,17 @@ import type { Topics } from './topics.ts'
 /** The platform's behaviour, which tests can change. Times are in milliseconds. */
 export type RealtimeOptions = {
   plan: Plan
-  /** Whether public channels are refused, as deploy configures a project. */
+  /** Whether public channels are rejected, as in a deployed project. */
   privateOnly: boolean
   failedJoinDelay: number
   rateInterval: number
-  /** The delays between the loss of the stream from the database and the next attempt. */
+  /** The delays before attempts to restart a lost stream from the database. */
   reconnectDelays: ReconnectDelays
   /** The delay between connecting to the database and creating the partitions of realtime.messages. */
   partitionDelay: number
-  /** The interval at which an ended database connection is reopened while there are sockets. */
+  /** While there are sockets, a lost database connection is reopened at this interval. */
   connectionCheck: number
-  /** The time that a channel with replication_ready waits for the stream. */
+  /** How long a channel with replication_ready waits for the stream. */
   readyTimeout: number
   /** Returns an extra delay for a join, or a promise of the delay. */
   joinDelay: () => number | Promise<number>
@@ -58,7 +58,7 @@ export interface JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   receive(frame: Frame): void
-  /** Sends the messages that follow the answer to the join. */
+  /** Sends the messages that follow the reply to the join. */
   open(): void
   end(): void
 }
@@ -69,7 +69,7 @@ export interface OpenConnection {
   readonly identity: Identity
   readonly headers: Json
   readonly channels: ReadonlyMap<string, JoinedChannel>
-  /** True from the connection's first join on; from then on it is counted as a connected user. */
+  /** True after the connection's first join. It then counts as a connected user. */
   counted: boolean
   readonly lastHeard: number
   reply(frame: Frame, status: 'ok' | 'error', response?: Json | string): void

@@ -5,7 +5,7 @@ import { type Frame, type Json, Message } from './frames.ts'
 import { connectedUsers, type Join, type OpenConnection, type Realtime } from './interfaces.ts'
 import { identify, type Identity, tokenProblem } from './tokens.ts'
 
-/** A refused join; `fatal` ends the whole connection. */
+/** A rejected join. If `fatal` is true, the whole connection ends. */
 export class JoinError extends Error {
   readonly fatal: boolean
 
@@ -60,7 +60,7 @@ export async function join(
   }
   checkLimits(realtime, connection)
   const identity = await identityOf(realtime, connection, request)
-  // The database must be reachable; a join does not wait for the replication stream.
+  // The database must be reachable, but a join does not wait for the replication stream.
   if (!await realtime.tenant.connect()) {
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinError('UnableToConnectToProject', text)
@@ -135,14 +135,15 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
     const text = "Database can't accept more connections, Realtime won't connect"
     return new JoinError('DatabaseLackOfConnections', text)
   }
-  // An error with an SQLSTATE is a failed policy, which denies access; any other is a failed connection.
+  // An error with an SQLSTATE means that a policy failed, which denies access. Otherwise the connection
+  // failed.
   if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return unauthorized()
   return new JoinError('', 'Realtime was unable to connect to the project database')
 }
 
 const maxReplayed = 25
 
-/** Finds earlier messages for the channel. Messages that arrive now wait in the connection's queue. */
+/** Finds earlier messages for the channel. Meanwhile, new messages wait in the connection's queue. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)

@@ -21,18 +21,18 @@ const limits = (
   presencePerSecond,
   connections,
   channelsPerConnection: 100,
-  // Leaves room for the envelope of a payload.
+  // Leaves room for the message around the payload.
   payloadBytes: payloadKilobytes * 1000 + 500,
 })
 
-/** `large` is Pro without a spend cap, and Team. */
+/** The plans of Supabase. `large` stands for Pro without a spend cap and for Team. */
 const plans: Record<Plan, Limits> = {
   free: limits(200, 100, 20, 256),
   pro: limits(500, 500, 50, 3000),
   large: limits(10_000, 2500, 1000, 3000),
 }
 
-/** Returns the limits of a plan; without `rates`, only the limits of a single connection or message. */
+/** Returns a plan's limits. Without `rates`, only the limits of a single connection or message apply. */
 export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
   ...plans[plan],
   ...(!rates && {
@@ -46,9 +46,9 @@ export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
 const maxIntervals = 12
 
 /**
- * Counts events per interval, of 5 s on the platform, and averages up to the last twelve. After a quiet
- * time there are few intervals, so a burst exceeds the limit at a sixth of a whole minute's allowance.
- * The current interval is not part of the average yet.
+ * Counts events in intervals (5 s on the platform) and averages the last twelve at most. The current interval
+ * is not yet part of the average. After a quiet period there are few intervals, so a burst exceeds the limit
+ * at a sixth of a full minute's allowance.
  */
 export class Rate {
   private readonly limit: number
@@ -91,7 +91,7 @@ export class Rate {
       this.count = 0
       this.isExceeded = this.mean() >= this.limit
     }
-    // An unused counter is reset; the platform does so after some minutes.
+    // An unused counter is reset. The platform does this after a few minutes.
     if (this.intervals.every((each) => each === 0)) this.intervals = [0]
   }
 }

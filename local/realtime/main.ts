@@ -1,4 +1,4 @@
-// Runs the Realtime stand-in in its own process, so that sign-in works even if it fails.
+// Runs the Realtime stand-in in its own process, so that signing in works even if Realtime crashes.
 import { endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
 import { openKeys } from '../config/signing-keys.ts'
 import { openRealtime } from './server.ts'

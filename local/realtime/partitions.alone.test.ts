@@ -1,4 +1,4 @@
-// Tests the partitions of realtime.messages, which the first join creates for all, so this file runs alone.
+// Tests the partitions of realtime.messages. The first join creates them for all tests, so this runs alone.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'

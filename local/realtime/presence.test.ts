@@ -119,7 +119,7 @@ describe.runIf(hasStack)('presence', () => {
     await Promise.all(raws.map((raw) => raw.join('crowd', { presence })))
     const track = (raw: Raw, n: number) =>
       raw.send('realtime:crowd', 'presence', { event: 'track', payload: { n } })
-    // Each event adds one for its sender and one for every recipient.
+    // Each event counts once for its sender and once for every recipient.
     for (const raw of raws) track(raw, 1)
     await waitUntil('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
     vi.setSystemTime(Date.now() + 500)

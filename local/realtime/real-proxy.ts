@@ -1,5 +1,5 @@
-// Configures the real Realtime server and forwards requests to it, instead of to the stand-in. REAL_REALTIME
-// names the release folder of supabase/realtime. The server creates its own tables.
+// Configures the real Realtime server and forwards requests to it instead of the stand-in. REAL_REALTIME is
+// the path of the release folder of supabase/realtime. The server creates its own tables.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,7 +12,7 @@ import { type KeyRing, publicKeys, storedKeys } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
 import { limitsOf } from './limits.ts'
 
-/** The project's name, which is the first part of Realtime's host. */
+/** The name of the project, which is the first part of the host name in requests to Realtime. */
 const tenant = 'local'
 /** The name of a second database, in which Realtime stores its projects. */
 export const tenants = 'realtime_tenants'
@@ -105,7 +105,7 @@ export async function describeProject(stack: Stack): Promise<boolean> {
   return response.ok
 }
 
-/** Signs a token in place of an API key. It is valid for ten years, because the key does not expire. */
+/** Signs a token that replaces an API key. It is valid for ten years, because the key does not expire. */
 const keyToken = (stack: Stack, keys: KeyRing, { keyRole: role }: Credentials) =>
   keys.sign({ role, iss: stack.issuer, exp: Math.floor(Date.now() / 1000) + 10 * 365 * 86_400 })
 

@@ -45,7 +45,7 @@ await runRealServer(stack, {
 })
 void watchKeys()
 
-/** Sends new keys to Realtime. Connected clients must reconnect then. */
+/** Watches for new keys and sends them to Realtime, after which connected clients must reconnect. */
 async function watchKeys() {
   for (;;) {
     await sleep(250)

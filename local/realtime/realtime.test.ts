@@ -210,7 +210,7 @@ describe.runIf(hasStack)('the functions of the database', () => {
     const client = await realtime.database.connect()
     const notices: string[] = []
     client.on('notice', ({ message }) => notices.push(message!))
-    // The row has no topic, which the table requires.
+    // The topic is null, which the table does not allow, so no row is inserted.
     await client.query(`select realtime.send('{}', 'm', null)`)
     expect(notices).toEqual([expect.stringContaining('WarnSendingBroadcastMessage')])
     await expect(client.query(

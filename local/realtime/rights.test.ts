@@ -25,7 +25,7 @@ afterEach(() => void vi.useRealTimers())
 
 const newTopic = () => `room:${randomUUID()}`
 
-/** Sends a frame that must get no answer: none has come when a later call is answered. */
+/** Sends a frame that must get no reply: checks that there is none when a later call has been answered. */
 async function unanswered(channel: RealtimeChannel, payload: Json) {
   const sent = channel.send({ type: 'broadcast', event: 'm', payload })
   expect(await channel.untrack()).toBe('ok')
@@ -73,7 +73,7 @@ describe.runIf(hasStack)('private topics', () => {
       expect(answer.response.reason).toMatch(reason)
       raw.close()
     }))
-    // The refusal of a join is delayed, so that guessing is slow.
+    // The rejection of a join is delayed, to slow down guessing.
     expect(Date.now() - began).toBeGreaterThan(0.9 * failedJoinDelay)
     const { rows } = await realtime.query(
       'select count(*)::int as left from realtime.messages where topic = $1',
@@ -218,7 +218,7 @@ describe.runIf(hasStack)('private topics', () => {
       channel: topic,
     }])
     await realtime.send(topic, 'm', { n: 1 })
-    // Messages that are still on their way would reach the next join.
+    // Waits for messages that are still on their way, which would reach the channel of the next join.
     await realtime.taken()
     // An invalid token closes the channel too.
     const token = await realtime.token(sub)

@@ -16,10 +16,10 @@ import { openTenant, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
 const maxFrameBytes = 5_000_000
-/** The milliseconds without a frame after which a socket is closed. Clients send a heartbeat every 25 s. */
+/** A socket is closed after this many milliseconds without a frame. Clients send a heartbeat every 25 s. */
 const heartbeatTimeout = 60_000
 const failedHandshakeDelay = 2000
-/** The milliseconds without connections after which the stream from the database is closed. */
+/** The stream from the database is closed after this many milliseconds without connections. */
 const idleTimeout = 660_000
 
 const defaults: RealtimeOptions = {
@@ -109,8 +109,8 @@ export function openRealtime(
 }
 
 /**
- * Disconnects every client. Before that each channel gets a system frame with the status ok, which a client
- * that reads only the status may take for the report that the stream is connected.
+ * Disconnects every client. Each channel first gets a system frame with the status ok. A client that checks
+ * only the status may mistake this frame for the report that the stream is connected.
  */
 function disconnectAll({ connections }: Realtime) {
   const payload = { extension: 'system', status: 'ok', message: 'Server requested disconnect' }
@@ -133,7 +133,7 @@ function deliver({ topics, events, limits }: Realtime, row: Row) {
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
-/** Opens a connection, or refuses it like the real Realtime: after a delay, in JSON. */
+/** Opens a connection, or rejects it like the real Realtime: with a JSON body, after a delay. */
 async function upgrade(realtime: Realtime, sockets: WebSocketServer, incoming: Upgrade) {
   const { request, socket, head } = incoming
   socket.on('error', () => {})

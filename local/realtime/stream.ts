@@ -1,7 +1,7 @@
-// Reads new rows of realtime.messages through a temporary logical replication slot: committed rows only, in
-// commit order, without gaps while the stream lives. As on hosted projects, an event may arrive shortly
-// before other sessions see its row, because Postgres sends a commit to a replication slot before the commit
-// becomes visible.
+// Reads new rows of realtime.messages through a temporary logical replication slot. It gets only committed
+// rows, in commit order, without gaps as long as the stream lasts. As on hosted projects, an event may arrive
+// shortly before other sessions see its row, because Postgres sends a commit to a replication slot before the
+// commit becomes visible.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
@@ -25,7 +25,7 @@ const publication = 'supabase_realtime_messages_publication'
  */
 const nudge = 200
 
-/** Starts reading; `onRow` is called with every row committed from now on. */
+/** Starts reading. `onRow` is called with every row that is committed from now on. */
 export async function openStream(
   databaseUrl: string,
   onRow: (row: Row) => void,
@@ -37,7 +37,7 @@ export async function openStream(
     connectionTimeoutMillis: 5000,
   } as pg.ClientConfig)
   client.on('error', () => {})
-  // events.once would reject at the error that comes before the end when the database is killed.
+  // When the database is killed, an `error` event comes before `end`, and events.once would reject.
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   const close = () => void client.end().catch(() => {})
   try {
@@ -54,7 +54,7 @@ export async function openStream(
       `START_REPLICATION SLOT ${slot} LOGICAL 0/0 ` +
         `(proto_version '1', publication_names '${publication}')`,
     )
-    // The query ends only with the connection.
+    // The query ends only when the connection ends.
     streaming.catch(() => close())
     await Promise.race([started, streaming])
     const timer = setInterval(

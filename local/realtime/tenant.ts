@@ -1,6 +1,6 @@
-// Keeps the connection to the project's database. The first join opens it, and waits neither for the
-// partitions nor for the stream. A lost stream is restarted some seconds later, an ended connection at the
-// next join or check. Clients are not notified.
+// Manages the connection to the project's database. The first join opens it, but waits neither for the
+// partitions nor for the stream. A lost stream is restarted after some seconds, and a lost connection is
+// reopened at the next join or check. Clients are not notified.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
@@ -48,7 +48,7 @@ export function openTenant(
     get streaming(): boolean {
       return stream !== undefined
     },
-    /** Connects if necessary; returns false if the database does not answer. */
+    /** Connects if necessary. Returns false if the database does not respond. */
     async connect(): Promise<boolean> {
       if (session) return true
       if (!await authorization.answers()) return false
@@ -58,7 +58,7 @@ export function openTenant(
       void listen(session = new AbortController())
       return true
     },
-    /** Ends the connection until the next join; the real server may end its own while sockets are open. */
+    /** Ends the connection until the next join. The real server may do this even while sockets are open. */
     disconnect(): void {
       session?.abort()
       session = undefined

@@ -4,7 +4,7 @@ import type { Json } from './frames.ts'
 
 export type Identity = { token?: string; role: string; claims: Json; exp?: number }
 
-/** What is wrong with a token. A refused join reports code and text, a closed channel only the text. */
+/** Why a token is invalid. A rejected join reports the code and the text, a closed channel only the text. */
 type TokenProblem = { code: string; text: string }
 
 export async function identify(keys: KeyRing, token: string): Promise<Identity> {

@@ -21,7 +21,7 @@ afterAll(() => realtime?.stop())
 afterEach(() => void vi.useRealTimers())
 
 const interval = 5000
-/** Stops the clock by which rates are measured, until the test advances it. */
+/** Stops the clock that is used to measure rates; from then on, the test advances it. */
 const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
 const nextInterval = () => vi.setSystemTime(Date.now() + interval)
 
@@ -99,7 +99,7 @@ describe.runIf(hasStack)('a connection', () => {
       ['2', again, wire, 'phx_reply', ok],
       ['1', '1', wire, 'phx_close', {}],
     ])
-    // A leave must name the join; otherwise it is neither answered nor carried out.
+    // A leave with another join's ref, or with none, is ignored and gets no reply.
     for (const ref of ['1', null]) raw.send(wire, 'phx_leave', {}, ref)
     await raw.answerTo(raw.send('phoenix', 'heartbeat', {}, null))
     await realtime.send(topic, 'm', {}, false)
@@ -149,7 +149,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(raw.frames).toHaveLength(1)
     refuse(0)
     await waitUntil('all are delivered', () => raw.frames.length === 4)
-    // The frames that waited are delivered in the order in which they came.
+    // The waiting frames are delivered in the order in which they arrived.
     const [answer, heartbeat, broadcast] = raw.frames.slice(1)
     expect([answer[1], heartbeat[1]]).toEqual([reply, beat])
     expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
@@ -189,7 +189,7 @@ describe.runIf(hasStack)('a connection', () => {
       join_ref: '1',
     }))
     await waitUntil('it is left', () => raw.frames.length === 5)
-    // Only the ref identifies the join.
+    // As there is no join_ref, only the ref tells which join has ended.
     expect(raw.frames[4]).toEqual({ topic: topicOnWire, event: 'phx_close', payload: {}, ref: '1' })
     raw.close()
   })
@@ -212,7 +212,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(sender.frames).toHaveLength(1)
     sender.socket.send('x'.repeat(5_000_001))
     expect(await sender.closed).toBe(1009)
-    // Invalid JSON does no harm either.
+    // A broadcast of invalid JSON does no harm either.
     const raw = await realtime.raw()
     await raw.join(topic)
     raw.socket.send(push(topic, 'm', 'not json'))
@@ -306,7 +306,7 @@ describe.runIf(hasStack)('limits', () => {
         response: 'payload_size_exceeded',
       })
       const text = (length: number) => ({ text: 'x'.repeat(length) })
-      // Oversized messages of the database are dropped silently.
+      // Oversized messages from the database are silently dropped.
       await own.send('1', 'large', text(max), false)
       await own.send('1', 'good', text(max - 1000), false)
       await waitUntil('the other comes', () => raw.events('1', 'broadcast').length === 1)
@@ -343,7 +343,7 @@ describe.runIf(hasStack)('limits', () => {
     stopClock()
     const own = await startRealtime({ rates: true, rateInterval: interval })
     const raw = await own.raw()
-    // After a quiet time one interval may use a sixth of a minute's allowance.
+    // After a quiet period, one interval may use up a sixth of a minute's allowance.
     const most = 2 * 100 * interval / 1000
     for (let n = 0; n < most; n++) raw.send('realtime:often', 'phx_join', {}, String(n))
     const answered = () => raw.frames.filter((frame) => frame[3] === 'phx_reply')
@@ -365,7 +365,7 @@ describe.runIf(hasStack)('limits', () => {
     await raw.join('crowd', { broadcast: { self: true } })
     await idle.join('idle')
     const heard = () => raw.frames.filter(Buffer.isBuffer).length
-    // Each event adds one when it is sent and one for every listener.
+    // Each event counts once when it is sent and once for every listener.
     const most = 100 * interval / 1000
     for (let n = 0; n < most; n++) raw.socket.send(push('crowd', 'm', '{}'))
     await waitUntil('all are heard', () => heard() === most)
@@ -381,7 +381,7 @@ describe.runIf(hasStack)('limits', () => {
     })
     expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
     expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
-    // In the next interval messages are delivered again, except those that were dropped.
+    // In the next interval, messages are delivered again. Those dropped before are lost.
     nextInterval()
     await own.send('idle', 'm', { n: 2 }, false)
     await waitUntil('messages arrive again', () => idle.events('idle', 'broadcast').length > 0)

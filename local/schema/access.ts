@@ -84,7 +84,7 @@ function section(table: string, rules: Rule[], grants: Grant[]) {
   return lines.length ? `## ${table}\n\n${lines.join('\n')}\n` : ''
 }
 
-/** Returns docs/access.md: who sees and changes which rows, from policies, grants and owners. */
+/** Generates docs/access.md from policies, grants and owners. It shows who may see and change which rows. */
 export async function accessPage(url: string): Promise<string> {
   const { rules, grants, own } = await connected(url, async (client) => ({
     rules: (await client.query<Rule>(rulesQuery)).rows,

@@ -13,7 +13,7 @@ type Advice = {
   metadata?: { schema?: string; name?: string }
 }
 
-/** In a new database every index is unused; and some function bodies need no search_path (conventions.ts). */
+/** In a new database, every index is unused. Some function bodies need no search_path (conventions.ts). */
 const ignored = ['unused_index', 'function_search_path_mutable']
 
 export async function advise(url: string): Promise<Finding[]> {
@@ -34,13 +34,13 @@ export async function advise(url: string): Promise<Finding[]> {
 function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   const { schema, name } = metadata ?? {}
   if (!schema || !name) return cacheKey.replace(`${lint}_`, '')
-  // The key of a function ends in a hash of its arguments, which means nothing to a reader.
+  // The key of a function ends with a hash of its arguments, which would tell a reader nothing.
   const more = cacheKey.replace(`${lint}_${schema}_${name}`, '').replace(/_[0-9a-f]{32}$/, '')
     .replace(/^_/, '')
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`
 }
 
-/** Reads a list of exceptions; several objects may share an entry. */
+/** Reads a list of exceptions. An entry may be for several objects. */
 export function exceptions(file = 'test/whole/advisors.json'): Exception[] {
   const list = JSON.parse(
     readFileSync(join(root, file), 'utf8'),

@@ -1,5 +1,5 @@
-// Lists the uses of a later folder by files of sql/, with their number and reason. arrows.ts fails for any
-// other use and for any other number.
+// Lists the uses of later folders that are allowed in files of sql/, each with the number of uses and the
+// reason. arrows.ts fails on all other uses, and if a number is different.
 
 export type Exception = { from: string; to: string; what: Record<string, number>; why: string }
 

@@ -41,7 +41,7 @@ test('what only speaks of a later folder is none', () => {
     upOf(`comment on function private.f() is\n  'As private.late(); '\n  'it''s private.rows';`),
   )
     .toEqual([])
-  // A string is not a comment, and an apostrophe in a comment opens no string.
+  // A string that contains -- is not a comment, and an apostrophe in a comment does not begin a string.
   expect(upOf(`select '--', private.late();`)).toHaveLength(1)
   expect(upOf(`-- it's so\nselect private.late(); -- isn't it`)).toHaveLength(1)
   expect(upOf(`comment on table x is 'y';\nselect private.late();`)).toHaveLength(1)
@@ -88,7 +88,7 @@ test('what is not listed fails by its place; so do one more, one less and no rea
   expect(faults([{ ...one, what: 'private.other' }, one], listing(1))).toEqual([
     'sql/01_base/5_writes.sql:7 calls private.other of 02_late, a later folder',
   ])
-  // A table is listed separately from a function of the same name.
+  // Tables and functions are listed separately, even if they have the same name.
   expect(faults([one, { ...one, kind: 'tables' }], listing(1))).toEqual([
     'sql/01_base/5_writes.sql:7 uses private.late of 02_late, a later folder',
   ])

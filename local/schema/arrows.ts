@@ -17,12 +17,12 @@ export type Arrow = {
   line: number
 }
 
-/** Returns the folder of a file of sql/, or the name of a file outside all folders. */
+/** Returns the folder of a file in sql/, or the file's own name if it is directly in sql/. */
 export const floorOf = (file: string) => file.split('/')[0]!.replace(/\.sql$/, '')
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')
 
-/** Blanks comments and `comment on`, which run nothing. Strings are kept, because some contain SQL. */
+/** Blanks out comments and `comment on`, which use nothing. Strings are kept, because some contain SQL. */
 function statements(text: string): string {
   const string = `'(?:[^']|'')*'`
   return text
@@ -54,7 +54,7 @@ export function arrowsIn(files: Script[]): Arrow[] {
     const from = floorOf(name)
     return [...text.matchAll(/\b(?:api|private|public)\.\w+(\s*\()?/g)].flatMap((use) => {
       const what = use[0].replace(/\s*\($/, '')
-      // If a function and a table share a name, a following parenthesis makes it a call.
+      // If a function and a table have the same name, a parenthesis after it means a call.
       const kinds: Kind[] = use[1] ? ['calls', 'tables'] : ['tables', 'calls']
       const kind = kinds.find((one) => defined[one].has(what))
       if (!kind) return []

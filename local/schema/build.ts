@@ -1,13 +1,14 @@
-// Builds a database from sql/, the source of truth: its files in the order of their names, in one pass, as in
-// schema_paths in supabase/config.toml. Files whose name begins with 00 or 9 are scripts that may run
-// twice; migrations contain them verbatim. The others are the areas, which are compared for a migration.
+// Builds a database from sql/, the source of truth. The files are loaded once, in the order of their names,
+// as with schema_paths in supabase/config.toml. Files whose names begin with 00 or 9 are scripts: they may
+// run repeatedly, and migrations contain them verbatim. The other files are the areas. Their part of a
+// migration is found by comparing databases.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { databaseAt } from './connection.ts'
 import { UserError } from '../config/user-error.ts'
 
-/** The last script after the areas exists only if a version has to repair rows of the previous one. */
+/** The last script exists only if a version must repair rows of the previous version. */
 export const scripts = {
   before: ['00_roles.sql'],
   after: [
@@ -54,7 +55,7 @@ export async function build(url: string, folder: string): Promise<void> {
   })
 }
 
-/** Runs the existing scripts, each in one transaction as a migration would. */
+/** Runs those scripts that exist. Like a migration, each one runs in a transaction. */
 export async function run(client: pg.Client, folder: string, names: string[]): Promise<void> {
   for (const found of scriptsIn(folder, names)) {
     const error = await attempt(client, found)
@@ -63,8 +64,8 @@ export async function run(client: pg.Client, folder: string, names: string[]): P
 }
 
 async function areas(client: pg.Client, all: Script[]): Promise<void> {
-  // As in a migration, a function may be created before the one that it calls. check.ts validates the bodies
-  // against the whole schema.
+  // As in a migration, a function may be created before another one that it calls. check.ts later validates
+  // all bodies against the whole schema.
   await client.query('set check_function_bodies = off')
   for (const area of all) {
     const error = await attempt(client, area)

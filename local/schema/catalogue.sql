@@ -1,9 +1,9 @@
--- Describes everything in a database and its roles, one row per object and without object ids: two
--- databases are the same if these rows are. Supabase's objects are included, as both databases have
--- them; built-in objects of Postgres (ids under 16384) are not. The order of columns is left out,
--- because a column that is added later always comes last.
+-- Describes everything in a database and its roles, in one row per object and without object ids.
+-- Two databases are the same if these rows are the same. Supabase's objects are included, because
+-- both databases have them; built-in objects of Postgres (ids under 16384) are not. The order of
+-- columns is left out, because a column that is added later always comes last.
 with
--- A null ACL stands for the default of acldefault, which is not the same as an empty ACL.
+-- A null ACL means the default privileges (acldefault), unlike an empty ACL.
 grants(kind, object, acl) as (
   select 'schema', nspname::text, coalesce(nspacl, acldefault('n', nspowner)) from pg_namespace
   union all

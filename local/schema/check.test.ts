@@ -14,8 +14,8 @@ import { onTemporaryServer } from './temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { isNightly } from '../../test/support/nightly.ts'
 
-// Tests the checks of `npm run check`: each finds a planted fault. They need databases of their own, whatever
-// project the suite runs against.
+// Tests that each check of `npm run check` finds a fault that was introduced on purpose. The tests need their
+// own databases, even if the suite runs against a hosted project.
 let server: Postgres
 let stop: () => void
 let stopped: Promise<void>
@@ -50,7 +50,7 @@ async function planted(name: string, sql: string): Promise<string> {
 }
 
 describe('ISO-01 catalogue of protections', () => {
-  // If the suite runs against a project, its catalogue is checked.
+  // If the suite runs against a hosted project, that project's catalogue is checked.
   const url = () => variable('DATABASE_URL') ?? clean()
 
   for (const habit of conventions) {
@@ -155,7 +155,7 @@ describe('the comparison', () => {
     found('comment on schema api')
     const lines = differences(await rows(clean()), await rows(url), ['one', 'other'])
     expect(lines).toEqual([expect.stringContaining('planted')])
-    // The setting does not differ here, because both databases are on the server to which the role belongs.
+    // The role's setting does not differ here: roles belong to the server, which both databases share.
     await connected(url, (client) => client.query('alter role backend reset work_mem'))
   })
 
@@ -192,7 +192,7 @@ describe('a migration', { shuffle: false }, () => {
 
   const write = (name: string, text: string) => writeFileSync(join(sample.sql, name), text)
   const applied = new Set<string>()
-  /** Applies migrations in place of the CLI, which takes a second of processor time for each call. */
+  /** Applies migrations without the CLI, which would cost a second of processor time for each call. */
   async function apply(copy: string, url: string) {
     const files = join(copy, 'supabase', 'migrations')
     for (const file of migrationsIn(files).map((name) => join(files, name))) {
@@ -239,7 +239,8 @@ describe('a migration', { shuffle: false }, () => {
     write('91_data.sql', row(1))
     expect(await run('lamps', [], push)).toEqual(['lamps_extensions.sql', 'lamps.sql', 'data.sql'])
     expect(latest('data')).toContain(`-- sql/91_data.sql\n\n${row(1)}`)
-    // The migrations create extensions that the stand-in has already, and revoke older projects' grants.
+    // The migrations also create extensions that the stand-in already has, and revoke grants of older
+    // projects.
     expect(latest('lamps_extensions')).toContain('create extension if not exists cube')
     expect(latest('lamps')).toContain('revoke all on tables\n  from anon, authenticated')
     expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)

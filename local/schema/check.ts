@@ -25,7 +25,7 @@ function checkSchema(
   schemaPaths: SchemaPaths,
   log: (line: string) => void,
 ): Promise<boolean> {
-  // Two servers are needed: on a single one a role that only one side creates would exist on both sides.
+  // Two servers are needed: on one server, a role that only one side creates would exist for both sides.
   return onTemporaryServer((one, folder) =>
     onTemporaryServer(async (other) => {
       const migrated = await one.createDatabase('migrated')

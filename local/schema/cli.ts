@@ -1,4 +1,4 @@
-// Runs the official CLI, for commands that need no Docker, such as db push and db advisors.
+// Runs the official Supabase CLI, for commands that need no Docker, such as db push and db advisors.
 import { execFile } from 'node:child_process'
 import {
   copyFileSync,
@@ -22,7 +22,7 @@ export const projectMigrations = join(root, 'supabase', 'migrations')
 
 export type CliResult = { code: number; stdout: string; stderr: string }
 
-/** The milliseconds that a command may take. A migration of many rows may come close to it. */
+/** How long a command may take, in milliseconds. Migrating a large table may take nearly as long. */
 const longest = 30 * 60_000
 
 /** Runs the CLI and returns its output even if it failed. */
@@ -39,7 +39,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
     ...own,
   }
   return new Promise((resolve) => {
-    // The CLI finds our config.toml in `root`, and its advisors read in it which schemas are exposed.
+    // The CLI finds our config.toml in `root`. Its advisors need it to know which schemas are exposed.
     const options = { env, cwd: root, maxBuffer: 64 << 20, timeout: longest }
     const child = execFile(
       process.execPath,
@@ -54,7 +54,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   })
 }
 
-/** Returns the flag for a database: with verified TLS on another machine, and without TLS on this one. */
+/** Returns the CLI's --remote flag for a database: with verified TLS, unless it is on this machine. */
 export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
   const target = new URL(url)
@@ -62,7 +62,7 @@ export function remoteFlag(url: string): string {
   return `--remote=${target.href}`
 }
 
-/** Writes a file that exists as long as this process, and returns its path for a URL. */
+/** Writes a file that is deleted when this process exits, and returns its path, encoded for a URL. */
 function fileWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'property-roots-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -71,7 +71,7 @@ function fileWith(text: string): string {
   return encodeURIComponent(file)
 }
 
-/** Copies the project for the CLI, which leaves files there. Checks and tests pass other migrations. */
+/** Copies the project for the CLI, because it leaves files behind. Checks and tests pass other migrations. */
 export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
   mkdirSync(target, { recursive: true })
@@ -94,7 +94,7 @@ export async function push(folder: string, url: string): Promise<CliResult> {
   throw new UserError(`supabase db push failed:\n${errorLines(result)}`)
 }
 
-/** Retries after a lock timeout, for five minutes. Applied migrations stay, the failed one is rolled back. */
+/** Retries for five minutes after lock timeouts. Applied migrations stay; a failed one is rolled back. */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
     const result = await push()

@@ -5,9 +5,9 @@ const addColumn = /^ALTER TABLE (".+?"\.".+?") ADD COLUMN (".+)$/s
 const createTable = /^CREATE TABLE (".+?"\.".+?") \((.*)\)$/s
 
 /**
- * pg-delta (seen in 1.0.0-alpha.34) adds some columns of a new table later, if they need a domain or
- * function that is created after the table, so they come last. To preserve the order of sql/ for
- * `select *` and Studio, such a table is created later as a whole.
+ * If columns of a new table need a domain or function that is created after the table, pg-delta (seen in
+ * 1.0.0-alpha.34) adds these columns later, so they come last. To keep the order of sql/ for `select *` and
+ * Studio, this function creates such a table later but complete.
  */
 export async function wholeTables(actions: Action[], desired: pg.Pool): Promise<Action[]> {
   const added = new Set(actions.flatMap(({ sql }) => addColumn.exec(sql)?.[1] ?? []))

@@ -10,12 +10,12 @@ type Thing = { kind: string; object: string; definition: string }
 
 export function snapshot(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
-    // With an empty search_path every name includes its schema.
+    // With an empty search_path, every name is printed with its schema.
     await client.query(`set search_path = ''`)
     const { rows } = await client.query<Thing>(catalogue)
     const things: Snapshot = new Map()
     for (const { kind, object, definition } of rows) {
-      // A few kinds of objects (publications) have several rows under one name.
+      // Some objects (publications) have several rows with the same name.
       const name = `${kind} ${object}`
       const before = things.get(name)
       const after = kind === 'function' || kind === 'comment'
@@ -48,7 +48,7 @@ const tables = `
 
 const ours = ['public', 'private', 'api']
 
-/** Returns the rows of a new database, without columns filled by the clock, by chance or by a sequence. */
+/** Returns the rows of a new database, without columns filled with times, random values or sequences. */
 export function rows(url: string): Promise<Snapshot> {
   return connected(url, async (client) => {
     const found: Snapshot = new Map()

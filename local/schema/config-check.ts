@@ -12,10 +12,10 @@ export function cliWarnings(stderr: string): string[] {
     .map((line) => line.replace('WARN: ', ''))
 }
 
-/** Reports if the CLI would load other files, or in another order, with these schema_paths. */
+/** Reports if, with these schema_paths, the CLI would load other files or load them in another order. */
 export function loadOrderProblems(config: string, toml: Toml, sql: string): string[] {
   const folder = dirname(config)
-  // The CLI reads one pattern after another, and sorts the files of each by name.
+  // The CLI processes one pattern after another and sorts each pattern's files by name.
   const patterns = [...texts(toml)].filter(([key]) => key === 'db.migrations.schema_paths')
   const named = patterns
     .flatMap(([, pattern]) => globSync(pattern, { cwd: folder }).sort())
@@ -35,7 +35,7 @@ export async function missingTargets(path: string, toml: Toml, url: string): Pro
 }
 
 function missingFiles(path: string, toml: Toml): string[] {
-  // Paths are relative to the configuration file. For a pattern only the folder is checked.
+  // Paths are relative to the configuration file. For a pattern, only its folder is checked.
   const named = [...texts(toml)].filter(([, text]) => /^\.\.?\//.test(text))
   return named.flatMap(([key, text]) => {
     const target = resolve(dirname(path), text.replace(/\/[^/]*\*.*$/, ''))

@@ -19,9 +19,9 @@ const tables = `
   where relkind in ('r', 'p')`
 
 /**
- * Postgres declares these functions stable, because the text of a time or number depends on settings. Here
- * their arguments are text, codes, whole numbers and, in the last one, dates in a single format, so the
- * settings change nothing.
+ * Postgres declares these functions stable, because the text form of a time or number depends on settings. We
+ * only pass text, codes, integers and, to the last function, dates in a single format, so settings do not
+ * affect the results.
  */
 const textOfSettings = `(
   'array_to_string', 'concat_ws', 'convert_to', 'format', 'json_build_object', 'jsonb_agg', 'jsonb_build_array',
@@ -29,8 +29,8 @@ const textOfSettings = `(
 )`
 
 /**
- * Volatile functions that a stable function may call: for the time, for setting a local parameter
- * (set_config), for the server's state, for sampling (tablesample system) and for an estimate
+ * Volatile functions that a stable function may call. They return the time, set a local parameter
+ * (set_config), read the server's state, sample rows (tablesample system) or estimate a number
  * (private.expected_listings).
  */
 const calmEnough = `(
@@ -74,7 +74,7 @@ export const conventions: Convention[] = [
         )`,
   },
   {
-    // save_property sets every column, so the event alone does not show a change.
+    // save_property updates every column, so `update of` a column does not mean that its value has changed.
     name: 'a trigger on properties that names columns compares each with what it was',
     query: `select format('%s on %s: %s', tgname, tgrelid::regclass, attname)
       from pg_trigger
@@ -85,14 +85,14 @@ export const conventions: Convention[] = [
         ])`,
   },
   {
-    // A standard SQL body is parsed when the function is created, so a later search_path does not matter.
+    // A body in standard SQL is parsed when the function is created, so later search_paths do not affect it.
     name: 'every function has a fixed search_path, or a body that needs none',
     query: `select pg_proc.oid::regprocedure::text from ${functions}
       and prosqlbody is null
       and not exists (select from unnest(proconfig) as one where one like 'search\\_path=%')`,
   },
   {
-    // A function that refuses (refuse…) ends the statement, so no value depends on it.
+    // Functions named refuse… always raise an error, so no result depends on them.
     name: 'no function claims to be calmer than what it calls',
     query: `with calls as (
         select distinct bodies.oid, provolatile, coalesce(word[1], 'pg_catalog') as schema, word[2] as name
@@ -170,7 +170,7 @@ export const conventions: Convention[] = [
       )`,
   },
   {
-    // An invalid index, left by an interrupted push, slows every write and helps no read.
+    // An interrupted push leaves an invalid index, which slows down every write and speeds up no read.
     name: 'every index and constraint is valid',
     query: `select indexrelid::regclass::text from pg_index, ${tables}
         and pg_class.oid = indrelid and not indisvalid
@@ -205,9 +205,9 @@ export function violations(url: string, { query }: Convention): Promise<string[]
 type Body = { name: string; definition: string }
 
 /**
- * Returns the SQL functions whose bodies do not fit the schema; bodies are not checked while sql/ is loaded
- * (build.ts). Replacing a function with itself makes Postgres check its body. Functions in plpgsql are left
- * out, because Postgres checks only their syntax (see plpgsql.ts).
+ * Returns the SQL functions whose bodies do not fit the schema, because bodies are not checked while sql/ is
+ * loaded (build.ts). Replacing a function with itself makes Postgres check its body. Functions in plpgsql are
+ * left out, because Postgres checks only their syntax (see plpgsql.ts).
  */
 export function invalidBodies(url: string): Promise<string[]> {
   return connected(url, async (client) => {

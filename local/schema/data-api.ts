@@ -23,7 +23,7 @@ const query = `
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** Returns arguments in Postgres's notation, with defaults as in TypeScript. */
+/** Formats arguments in Postgres's notation, but with defaults written as in TypeScript. */
 const shown = (given: string) =>
   given.replaceAll(/::[a-z ]+/g, '').replaceAll(' DEFAULT NULL', ' = null').replaceAll(
     ' DEFAULT ',

@@ -1,5 +1,5 @@
-// pg-delta compares two databases and writes the statements that turn one into the other. As it is an alpha
-// (1.0.0-alpha.34), its faults are corrected here, each with a reason.
+// pg-delta compares two databases and writes the statements that turn one into the other. It is an alpha
+// version (1.0.0-alpha.34), so its bugs are corrected here, with the reason for each correction.
 import {
   type Action,
   buildFactBase,
@@ -24,16 +24,16 @@ import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
 
 type Delta = {
-  /** The statements, a text per migration. There are several if one must be committed before the next. */
+  /** The text of each migration. There are several if one must be committed before the next. */
   files: { suffix: string; text: string }[]
   destructive: string[]
-  /** The pairs `from=to` that look like a renaming, but are written as drop and create. */
+  /** Pairs `from=to` that look renamed, but are dropped and created in the migration. */
   renames: string[]
 }
 
 export async function delta(from: string, to: string, renames: string[] = []): Promise<Delta> {
   const [source, desired] = [from, to].map((url) => {
-    // An idle connection that ends with its server is not an error.
+    // It is not an error if an idle connection ends because its server ends.
     return new pg.Pool(databaseAt(url)).on('error', () => {})
   }) as [pg.Pool, pg.Pool]
   try {
@@ -41,7 +41,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
     const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
     const made = plan(normalise(before.factBase), normalise(after.factBase), {
       ...profile.planOptions,
-      // Roles belong to the server and not to a database; 00_roles.sql is copied verbatim.
+      // Roles belong to the server and not to a database. Migrations contain 00_roles.sql verbatim.
       scope: 'database',
       assumedRoles: await roles(desired),
       defaultOwner: 'postgres',
@@ -64,7 +64,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
 
 function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
-    // The statements may take long but block nobody. The push continues in the same session, hence the reset.
+    // These statements may take long but block nobody. The push continues in the same session, so reset this.
     const texts = [
       'set statement_timeout = 0',
       ...actions.map(({ sql }) => sql),
@@ -79,7 +79,7 @@ function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   }))
 }
 
-/** pg-delta's settings assume a transaction block, which the CLI does not open (online.ts). */
+/** pg-delta writes `set local`, which needs a transaction block. The CLI does not open one (online.ts). */
 const inBatch = (text: string) => text.replaceAll(/^set local (?=\w+ = )/gm, 'set ')
 
 /** Normalizes expressions, because `x between 1 and 2 and y` would always differ (expression.ts). */
@@ -119,8 +119,8 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
 
 /**
  * Returns false for objects that pg-delta must not write: extensions, because it would omit those that the
- * stand-in has from the beginning (extensions.ts writes them all); and triggers on Supabase's tables, which
- * 90_platform.sql creates and drops.
+ * stand-in already has (extensions.ts finds them all), and triggers on Supabase's tables, because
+ * 90_platform.sql creates and drops them.
  */
 function isOurs(action: Action): boolean {
   const { produces, destroys } = action

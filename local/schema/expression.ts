@@ -1,6 +1,6 @@
-// Postgres reparses its own output slightly differently: `(a and b) and (c and d)` becomes `a and b and (c
-// and d)`. So both sides of a comparison are normalized: a chain of `and` (or of `or`) has no inner
-// parentheses.
+// When Postgres parses an expression that it printed itself, the result can differ slightly: `(a and b) and
+// (c and d)` becomes `a and b and (c and d)`. So both sides of a comparison are normalized by removing the
+// inner parentheses from chains of `and` (and of `or`).
 
 type Group = (string | Group)[]
 
@@ -8,7 +8,7 @@ export function normaliseExpression(text: string): string {
   if (!/ (AND|OR) /.test(text)) return text
   const tokens = text.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+|['"]/g) ?? []
   const { group, rest } = parse(tokens, 0)
-  // Text with unbalanced parentheses is no expression printed by Postgres, so it is not changed.
+  // Postgres never prints unbalanced parentheses, so such a text is not an expression and stays unchanged.
   return rest < tokens.length ? text : print(simplify(group))
 }
 
@@ -37,14 +37,14 @@ function simplify(group: Group): Group {
   })
 }
 
-/** Returns the word that joins all operands of a group; undefined if there are several. */
+/** Returns the operator (AND or OR) that joins all operands of a group, or undefined if they are mixed. */
 function connective(group: Group): string | undefined {
   const words = group.filter((part) => typeof part === 'string')
     .flatMap((part) => part.match(/(?<= |^)(AND|OR)(?= |$)/g) ?? [])
   return new Set(words).size === 1 && !group.some(hasQuery) ? words[0] : undefined
 }
 
-/** Whether a part contains a query, in which AND and OR belong to clauses too, so it is not changed. */
+/** Whether a part contains a query. It is not changed, because AND and OR can belong to clauses there. */
 function hasQuery(part: string | Group): boolean {
   return typeof part === 'string' && /\b(SELECT|WHERE|JOIN|CASE|CHECK|USING)\b/.test(part)
 }

@@ -1,5 +1,5 @@
-// Finds extensions that sql/ creates and no migration does yet. The stand-in has some from the beginning,
-// because only a superuser may create them; a hosted project needs the statement for each.
+// Finds extensions that sql/ creates but no migration creates yet. Comparing databases would miss some: the
+// stand-in has them from the start, because only a superuser may create them. Hosted projects need them all.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrationsIn } from './cli.ts'

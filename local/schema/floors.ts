@@ -1,6 +1,6 @@
 import { type Arrow, arrowsIn, floorOf, isUp, type Kind, loaded } from './arrows.ts'
 
-/** Draws a line per folder (floor), the last loaded on top. Uses of later folders are right of its ■. */
+/** Returns a diagram with one line per folder, the last loaded on top. Uses of later folders follow the ■. */
 export function drawing(floors: string[], arrows: Arrow[]): string {
   const width = Math.max(...floors.map((floor) => floor.length))
   const mark = (from: string, to: string) => {
@@ -23,7 +23,7 @@ export function floorsPage(): string {
   const files = loaded()
   const arrows = arrowsIn(files)
   const up = arrows.filter(isUp)
-  // A script such as 91_data is drawn only if another file uses its objects.
+  // A script such as 91_data appears only if another file uses its objects.
   const floors = [...new Set(files.map(({ name }) => floorOf(name)))]
     .filter((floor) => arrows.some(({ from, to }) => to === floor || from === floor && floor < '9'))
   const of = (kind: Kind) => up.filter((one) => one.kind === kind).length

@@ -29,9 +29,9 @@ export function absolutePath(path: string): string {
 
 type Row = { name: string; arguments: { name: string; type: string; optional: boolean }[] }
 
-// The role backend executes the functions that the facade calls for no user in particular, except trigger
-// functions. A function in private that the facade calls has a comment that begins with "Facade: ", or with
-// "Api: " if sql/16_api.sql repeats it in api.
+// The functions that role backend may execute are those that the facade calls without acting for a user
+// (trigger functions are left out). Functions in private that the facade calls have a comment that begins
+// with "Facade: ", or with "Api: " if sql/16_api.sql also exposes them in api.
 const query = `
   select proname as name, (
     select coalesce(json_agg(json_build_object(

@@ -1,6 +1,6 @@
 // npm run db:migration: brings supabase/migrations and the generated files (generated.ts) up to date with
-// sql/. Until 1.0.0 it regenerates the only migration; from then on `-- <name>` adds the changes. Every
-// migration is applied to a database before it is written.
+// sql/. Until 1.0.0 it regenerates the only migration. From then on, `npm run db:migration -- <name>` adds a
+// migration with the changes. Every migration is first tried on a database and then written.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
@@ -31,7 +31,7 @@ export const schemaPaths: SchemaPaths = {
 
 type MigrationRequest = {
   name: string
-  /** Pairs `from=to` of pg-delta's names, which are renamed and keep their contents. */
+  /** Objects to rename, so that they keep their contents: pairs `from=to` of pg-delta's names. */
   renames?: string[]
   /** Whether to drop and recreate objects that only look renamed. */
   drop?: boolean
@@ -98,7 +98,7 @@ async function compared(
     ...before.map(verbatim),
     ...files(false),
     ...changedScripts(sql, migrations, scripts.after).map(verbatim),
-    // Constraints are validated only after the scripts have repaired earlier rows.
+    // Constraints are validated last, after the scripts have repaired existing rows.
     ...files(true),
   ]
 }
@@ -156,7 +156,7 @@ async function verify(
   )
 }
 
-/** Returns the scripts whose text differs from their latest copy among the migrations. */
+/** Returns the scripts that differ from their latest copy in a migration. */
 export function changedScripts(sql: string, migrations: string, names: string[]): Script[] {
   const texts = migrationsIn(migrations).reverse()
     .map((file) => readFileSync(join(migrations, file), 'utf8'))
@@ -173,7 +173,7 @@ function verbatim(one: Script): { name: string; text: string } {
   }
 }
 
-/** Names migrations by time: now, a second apart, and after all existing ones. */
+/** Prefixes names with the current time. They are a second apart, and later than all existing migrations. */
 function withTimestamps(folder: string, made: { name: string; text: string }[]): Migration[] {
   const last = migrationsIn(folder).at(-1)!
   const iso = last.replace(/^(....)(..)(..)(..)(..)(..).*$/s, '$1-$2-$3T$4:$5:$6Z')

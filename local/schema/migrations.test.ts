@@ -16,7 +16,7 @@ import type { Postgres } from '../postgres/postgres.ts'
 import { bulk, isNightly } from '../../test/support/nightly.ts'
 import { pause, waitUntil } from '../../test/support/wait.ts'
 
-// A small schema on its own server: `before` has rows, `after` is the new version.
+// A small schema on its own server. `before` is the old version, with rows; `after` is the new version.
 let server: Postgres
 let stop: () => void
 let stopped: Promise<void>
@@ -78,7 +78,7 @@ const textOf = (name: string) => {
 }
 
 let made: string[]
-// The name of a database with `before` and its rows, of which each test gets a copy.
+// The database with `before` and its rows. Each test gets a copy of it.
 const model = 'filled'
 let declared: Awaited<ReturnType<typeof snapshot>>
 
@@ -141,7 +141,7 @@ describe('a migration of tables with rows', () => {
     for (const name of made) {
       const concurrent = / CONCURRENTLY /.test(textOf(name))
       expect(/^set lock_timeout = '1s';$/m.test(textOf(name)), name).toBe(!concurrent)
-      // The CLI opens no transaction block, so Postgres would warn about `set local`.
+      // As the CLI does not open a transaction block, Postgres would warn about `set local`.
       expect(textOf(name), name).not.toMatch(/\bset local\b/i)
     }
   })
@@ -269,7 +269,7 @@ describe('a push', () => {
     const writer = await session(url)
     await writer.query('begin')
     await writer.query(`update public.lamps set label = label where id = 1`)
-    // The first file waits for the writer's transaction before it may read the table.
+    // The first file cannot proceed before the writer's transaction ends.
     const copy = writeProject(
       mkdtempSync(join(folder, 'copy-')),
       schemaPaths.config,
@@ -302,7 +302,7 @@ describe('a push', () => {
   })
 
   test('MIG-02 that dies at any statement is continued by the next', async () => {
-    // Ends the connection at the start of the nth command of a push; a sequence keeps the count.
+    // Ends the connection at the start of the nth DDL command of a push, counted by a sequence.
     const trap = (nth: number) => `
       create schema trap; create sequence trap.counted;
       create function trap.spring() returns event_trigger language plpgsql as $$
@@ -314,7 +314,7 @@ describe('a push', () => {
       grant usage on schema trap to postgres; grant usage on sequence trap.counted to postgres;
       create event trigger trap on ddl_command_start execute function trap.spring();`
     let ended = 0
-    // By day it dies at one statement near the beginning and at one in the middle.
+    // In a normal run, it dies only at one statement near the beginning and at one in the middle.
     for (let nth = 2; isNightly || nth < 40; nth += bulk(3, 24)) {
       const name = `trap_${nth}`
       const url = await filled(name)

@@ -1,7 +1,7 @@
-// Splits pg-delta's statements into migrations that hold no long lock on a table that may have rows (any
-// table of an earlier migration). Indexes are created concurrently in files of their own, without a
-// transaction. Constraints that check every row (and not null) first apply to new rows, and a last file
-// validates them without blocking reads and writes.
+// Splits pg-delta's statements into migrations that never lock a table with rows for long (any table of an
+// earlier migration may have rows). Indexes are created concurrently, each in its own file without a
+// transaction. Constraints that check every row, including not null, apply only to new rows at first. The
+// last file validates them, which does not block reads and writes.
 import { type Action, encodeId, type StableId } from '@supabase/pg-delta'
 
 export type Part = {
@@ -11,10 +11,10 @@ export type Part = {
 }
 
 /**
- * Begins each file that runs in a transaction. A lock request that waits for a long reader blocks all later
- * sessions, so it times out, and the push is retried. `set local` is not used: the CLI sends a file as one
- * batch, which is atomic but no transaction block, and Postgres would warn. The CLI resets the timeout before
- * the next file.
+ * The beginning of each file that runs in a transaction. A lock request that waits for a long reader blocks
+ * all later sessions, so it must time out; the push is then retried. `set local` is not used: the CLI sends a
+ * file as one batch, which is atomic but not a transaction block, so Postgres would warn. The CLI resets the
+ * timeout before the next file.
  */
 export const lockTimeout = "set lock_timeout = '1s';\n\n"
 
@@ -24,8 +24,8 @@ export function online(actions: Action[]): Part[] {
   const names = produced.flatMap((id) =>
     'name' in id && ['column', 'function', 'type', 'domain'].includes(id.kind) ? [id.name] : []
   )
-  // Code that is added with an index may rely on it, so the index is created first, unless it refers to a new
-  // object by name.
+  // An index is created first, because code in the same migration may rely on it. If the index itself needs a
+  // new object, it is created later.
   const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
   const lost = new Map(
     actions.filter(({ sql }) => dropped.test(sql) || droppedKey.test(sql)).flatMap((action) =>
@@ -44,13 +44,13 @@ export function online(actions: Action[]): Part[] {
   for (const action of actions) {
     const [, gone] = dropped.exec(action.sql) ?? []
     if (gone) {
-      // A recreated index is dropped where the new one is created.
+      // If the index is recreated, the file that creates the new index also drops the old one.
       if (!action.destroys.some((id) => made.has(encodeId(id)))) {
         late.push(concurrently(action, gone))
       }
       continue
     }
-    // A recreated key is dropped where the new one is added.
+    // If the key is recreated, the old one is dropped in the same place where the new one is added.
     if (droppedKey.test(action.sql) && action.destroys.some((id) => keys.has(encodeId(id)))) {
       continue
     }
@@ -119,7 +119,7 @@ function splitAction(action: Action, replaced?: Action): Cut {
   const [, type, nulls = '', columns, more] = key.exec(definition) ?? []
   if (!type) return { main: [action] }
   const create = `CREATE UNIQUE INDEX ${name} ON ${on} ${columns}${nulls}`
-  // If a constraint of this name exists, it is dropped and added in one transaction.
+  // An existing constraint of this name is dropped in the transaction that adds the new one.
   const made = replaced ? besideOf(name!) : name
   const add = as(`ALTER TABLE ${on} ADD CONSTRAINT ${name} ${type} USING INDEX ${made}${more}`)
   return {
@@ -137,8 +137,8 @@ function nameOf(create: string): string {
 const besideOf = (name: string) => `"${name.replaceAll('"', '')}_new"`
 
 /**
- * Creates or drops an index concurrently. An interrupted attempt leaves an invalid index, so each attempt
- * drops it first. A replacement is created beside the old index and then takes its place.
+ * Creates or drops an index concurrently. An interrupted attempt leaves an invalid index, so every attempt
+ * drops that first. A replacement is created next to the old index and then takes its place.
  */
 function concurrently(
   action: Action,

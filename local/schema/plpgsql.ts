@@ -1,6 +1,7 @@
-// npm run check:plpgsql: checks every plpgsql function against the schema, with its untested branches;
-// Postgres itself checks only the syntax. npm has no plpgsql_check, so this needs a Postgres 17 with it
-// (Debian's postgresql-17-plpgsql-check) and fails without. It runs at night and before a release.
+// npm run check:plpgsql: checks every plpgsql function against the schema, including branches that no test
+// reaches. Postgres itself checks only the syntax. The extension plpgsql_check is not available from npm, so
+// this needs a Postgres 17 that has it (Debian: postgresql-17-plpgsql-check) and fails otherwise. It is part
+// of nightly runs and of the checks before a release.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,8 +33,8 @@ export function installed(): Programs | undefined {
 }
 
 /**
- * A trigger function is checked for each of its triggers, with its table and transition tables. A finding
- * that all of its triggers share is reported once, for the function.
+ * A trigger function is checked once for each of its triggers, with the table and the transition tables of
+ * that trigger. A finding that occurs for all triggers is reported once, for the function.
  */
 const query = `
   with checked as (

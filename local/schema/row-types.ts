@@ -1,13 +1,13 @@
-// While a function with an SQL body uses a table's row type, Postgres from 17.12 on refuses to add a column
-// with a default, an identity or a generated value to the table, and to change the type of a column:
-// `cannot alter table "accounts" because function private.may_act(accounts) uses its row type`. Hosted
-// projects get that version before npm does, so such a migration is refused here.
+// If a function with an SQL body uses a table's row type, Postgres 17.12 and later refuses to change the type
+// of a column of that table, or to add a column with a default, an identity or a generated value: `cannot
+// alter table "accounts" because function private.may_act(accounts) uses its row type`. Hosted projects get
+// that version before npm does, so such migrations are rejected here.
 import { UserError } from '../config/user-error.ts'
 import { connected } from './build.ts'
 
 /**
- * The tables whose row types are used, with the functions that use them. A function that takes a row but
- * reads none of its columns has only one row in pg_depend, and is left out.
+ * The tables whose row types are used, and the functions that use them. A function that takes a row but reads
+ * none of its columns is left out. It has only one row in pg_depend.
  */
 const users = `
   select format('"%s"."%s"', nspname, relname) as name, pg_proc.oid::regprocedure::text as user
@@ -22,10 +22,10 @@ const users = `
 
 const alterTable =
   /^ALTER TABLE (\S+) (?:ADD COLUMN ("[^"]+")(.*?)|ALTER COLUMN ("[^"]+") TYPE .*?);$/gms
-// A type of our schemas may be a domain with a check, which Postgres applies to every row.
+// A type in our schemas may be a domain with a check constraint, which Postgres checks for every row.
 const fillsRows = /\b(DEFAULT|GENERATED)\b|^ "?(private|public)"?\./
 
-/** Throws for a migration that Postgres would refuse; `url` is a database in the state before it. */
+/** Throws if Postgres would reject one of these migrations. `url` is a database without them. */
 export async function refuseUsedRowTypes(url: string, migrations: string[]): Promise<void> {
   const found = await connected(url, async (client) => {
     await client.query(`set search_path = ''`)

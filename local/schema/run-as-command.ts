@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { UserError } from '../config/user-error.ts'
 
-/** Runs a command if its file was started as a program, not if it was imported. */
+/** Runs the command only if its file was started as a program, not if the file was imported. */
 export async function runAsCommand(
   url: string,
   command: (args: string[]) => Promise<void> | void,

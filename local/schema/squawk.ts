@@ -1,5 +1,5 @@
-// Runs squawk over every migration but the first, whose database is empty, to find statements that block
-// users or break running code. Findings are compared with the exceptions in test/whole/squawk.json.
+// Runs squawk on every migration except the first (which runs on an empty database), to find statements that
+// block users or break running code. test/whole/squawk.json lists the findings that are accepted.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const excludedRules = [
   'prefer-robust-stmts',
   // The role that applies migrations has a statement timeout (2 minutes on hosted projects).
   'require-statement-timeout',
-  // These rules are matters of taste, which the review of the schema has decided.
+  // These rules are matters of taste. The review of the schema has decided otherwise.
   'prefer-bigint-over-int',
   'prefer-bigint-over-smallint',
   'prefer-text-field',
@@ -26,7 +26,7 @@ export async function lint(folder: string): Promise<Finding[]> {
   const alone = (name: string) => / CONCURRENTLY /.test(readFileSync(join(folder, name), 'utf8'))
   const found = [
     ...await squawk(folder, files.filter((name) => !alone(name)), ['--assume-in-transaction']),
-    // Migrations outside a transaction block nobody; a lock timeout would only leave an invalid index.
+    // Files without a transaction block nobody, and a lock timeout in them would only leave an invalid index.
     ...await squawk(folder, files.filter(alone), ['--exclude=require-lock-timeout']),
   ]
   return found.map(({ file, line, message, rule_name: rule }) => ({

@@ -10,7 +10,7 @@ export async function onTemporaryServer<T>(
   options: Pick<PostgresOptions, 'sharedGigabytes'> = {},
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'schema-'))
-  // The server may run as another user, who must be able to enter the folder.
+  // If the server runs as another user, that user must be able to enter the folder.
   chmodSync(folder, 0o711)
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   const end = () => {
@@ -39,7 +39,7 @@ let open = 0
 let starting = 0
 let interrupted = false
 
-/** Starts a server. A starting server cannot be stopped, so Ctrl-C waits for it. */
+/** Starts a server. Ctrl-C takes effect after that, because a server cannot be stopped while it starts. */
 async function start(folder: string, options: Partial<PostgresOptions>): Promise<Postgres> {
   if (!process.listeners('SIGINT').includes(interrupt)) {
     for (const signal of signals) process.on(signal, interrupt)
@@ -62,7 +62,7 @@ function interrupt() {
 /** Stops a server synchronously, because this process is exiting. The server removes its lock file. */
 function kill(lock: string) {
   const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0
-  // A half-written lock file is empty, and the id 0 would stand for this process group.
+  // A half-written lock file is empty, which gives the id 0, and that would mean this whole process group.
   if (!(pid > 1)) return
   try {
     process.kill(pid, 'SIGQUIT')

@@ -10,8 +10,9 @@ type Trigger = {
   order: string | null
 }
 
-// The triggers in the order in which they run: at the same moment, by the bytes of their names. The triggers
-// for edits by hand (15_edits), which every table has, are left out, because the page describes them once.
+// The triggers in the order in which they run. Triggers that run at the same moment are sorted by the bytes
+// of their names. Every table has the triggers for manual edits (15_edits), so the page describes these only
+// once and they are left out here.
 const query = `
   select format('%s.%s', tables.nspname, relname) as table, tgname as name,
     pg_get_triggerdef(pg_trigger.oid, true) as definition,
@@ -31,7 +32,7 @@ const query = `
     case when (tgtype & 2) = 0 then tgtype & 1 = 0 else tgtype & 1 = 1 end,
     tgname collate "C"`
 
-/** The length up to which a condition is shown; longer ones name nearly every column. */
+/** Longer conditions are not shown, because they list nearly every column. */
 const longest = 250
 
 const inOrder = (alternatives: string) => alternatives.split(' OR ').sort().join(' OR ')
@@ -57,7 +58,7 @@ function momentOf(definition: string): string {
   return `${event!.toLowerCase()}${once}${deferred}${when}`
 }
 
-/** Writes the line of a trigger. A function of several triggers is described at its first one. */
+/** Formats the line of a trigger. A function that several triggers run is described only at the first one. */
 function lines(found: Trigger[]) {
   const first = new Map(found.toReversed().map((one) => [one.function, one]))
   return (trigger: Trigger) => {

@@ -1,5 +1,5 @@
-// Upgrades a project of the last release with its demo data to the newest migration. Before the first
-// release it starts from the present state.
+// Upgrades a project of the last release, with its demo data, to the newest migration. Until there is a
+// release, it starts from the current state.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ function released(): string {
   return join(target, 'supabase')
 }
 
-/** Returns the demo data of a release, by day with a tenth of its listings. */
+/** Returns the demo data of a release. In a normal run, it has only a tenth of the listings. */
 function seedOf(release: string): string {
   const seed = readFileSync(join(release, 'seed.sql'), 'utf8')
   const all = 'generate_series(1, share)'
@@ -83,9 +83,9 @@ async function columnsOf(client: pg.Client): Promise<Columns> {
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
-// These tables may differ after a migration, which may change the rows that every project has (compare.ts
-// checks them). The audit records such changes, and derived rows of listings are rebuilt (the invariants
-// check them).
+// The rows of these tables may differ after a migration. Some are rows that every project has, which
+// migrations may change (compare.ts checks them); the audit records such changes; others are derived from
+// listings and are rebuilt (the invariants check them).
 const ours = [
   'audit',
   'listed_records',
@@ -132,7 +132,7 @@ test('MIG-01 rows are unchanged in the columns that remain', async () => {
 
 test('MIG-01 all invariants hold', async () => {
   await connected(upgraded, async (client) => {
-    // I-27 requires durability, which a server for one test does not have.
+    // I-27 requires durability settings, which a temporary server does not have.
     for (const { id, says, sql } of invariants.filter(({ id }) => id !== 'I-27')) {
       expect.soft((await client.query(sql)).rows, `${id} ${says}`).toEqual([])
     }

@@ -25,7 +25,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Starts a stack and interrupts all its processes, as a terminal does, `later` ms after an output. */
+  /** Starts a stack and, `later` ms after an output, sends SIGINT to all its processes as a terminal does. */
   async function interrupted(said: string, later = 0) {
     const stack = running = start(settings, { group: true })
     await waitUntil(
@@ -36,7 +36,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     const parts = descendants(stack.child.pid!)
     process.kill(-stack.child.pid!, 'SIGINT')
     const { code, err, out } = await stack.ended
-    // If none of our code runs yet, the signal ends Node itself.
+    // If our code does not run yet, the signal ends Node itself.
     expect(code === 0 || out === '').toBe(true)
     expect(err).not.toMatch(/\n\s+at /)
     const pids = new Set(parts.map(({ pid }) => pid))
@@ -60,14 +60,14 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     const interruptions = bulk(12, 1)
     if (isNightly) await interrupted('', 0)
     await interrupted('cluster made')
-    // These interruptions come during the migration.
+    // These interruptions happen during the migrations.
     for (let i = 0; i < interruptions; i++) {
       await interrupted('database on', bulk(300, 1500) + (i * 4000) / interruptions)
     }
     for (const later of isNightly ? [0, 5000, 10_000, 15_000, 20_000] : [1000]) {
       await interrupted('loading the demo data', later)
     }
-    // Loading the demo data takes longest, so by day it is only begun.
+    // Loading the demo data takes longest, so in a normal run it is never completed.
     if (!isNightly) settings.SEED = 'none'
     for (const said of isNightly ? ['demo data loaded', 's  ready'] : []) await interrupted(said)
     let stack = running = start(settings)

@@ -8,7 +8,7 @@ type Owner = { pid: number; born: string }
 
 const fileOf = (dataDir: string) => join(dataDir, 'supervisor.lock')
 
-/** Locks the data folder for this process; a killed process's lock is replaced. */
+/** Locks the data folder for this process. If a process was killed, its lock is replaced. */
 export function takeLock(dataDir: string): { release: () => void; leftover: boolean } {
   mkdirSync(dataDir, { recursive: true })
   const path = fileOf(dataDir)

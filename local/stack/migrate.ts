@@ -24,7 +24,7 @@ function projectVersions(): string[] {
 
 export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
-  // A connection that ends fails the next query; without this listener it would end the supervisor.
+  // If the connection breaks, the next query fails. Without this listener, the supervisor would end at once.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -77,7 +77,7 @@ async function push(stack: Stack) {
   )
 }
 
-/** Sets the password of the facade's role, which a migration creates without one. */
+/** Sets the password of role facade. A migration creates the role without a password. */
 async function enableFacadeRole(client: pg.Client, stack: Stack) {
   const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
   if (rows.length === 0) return
@@ -106,7 +106,7 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
 
 const seeds = ['seed.sql', 'seed_life.sql'].map((name) => join(root, 'supabase', name))
 
-/** Loads the demo data once per database. SEED=none is recorded too, so that a later start loads nothing. */
+/** Loads the demo data once per database. SEED=none is recorded too, so that later starts load nothing. */
 async function seed(client: pg.Client, stack: Stack, say: Say) {
   if (projectVersions().length === 0 || !seeds.every(existsSync)) return
   // The official CLI records seeds in this table too.
@@ -128,7 +128,7 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
        ${demo ? seeds.map((file) => readFileSync(file, 'utf8')).join(';') : ''};
        insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
       async () => {
-        // Files are stored in the stand-in's folder; the real Storage has a folder of its own.
+        // The files go to the folder of the Storage stand-in. The real Storage uses a different folder.
         if (demo && !stack.realStorage) await storeDemoFiles(client, stack)
       },
     )

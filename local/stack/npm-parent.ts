@@ -1,4 +1,4 @@
-// Ends the stack when the npm that started it ends, because a killed npm does not end its children.
+// Ends the stack when the npm process that started it ends. If npm is killed, it does not end its children.
 import { commandOf, parentOf, startTimeOf } from '../processes/process-info.ts'
 
 export function onNpmExit(ended: () => void): void {

@@ -61,7 +61,7 @@ describe('a real server in place of a stand-in', () => {
       GOTRUE_EXTERNAL_APPLE_SKIP_NONCE_CHECK: 'false',
       GOTRUE_RATE_LIMIT_OTP: '1000000',
     })
-    // Exactly one key signs; of the other keys only the public half is passed.
+    // Exactly one key can sign. Of the other keys, only the public half is passed.
     const keys = JSON.parse(settings.GOTRUE_JWT_KEYS!)
     expect(keys.map((key: { d?: string; key_ops: string[] }) => [key.key_ops, 'd' in key]))
       .toEqual([[['sign', 'verify'], true], [['verify'], false]])
@@ -109,7 +109,7 @@ describe('a real server in place of a stand-in', () => {
 const servers = echo()
 afterAll(() => rmSync(servers.folder, { recursive: true }))
 
-// These tests share one data folder, because the first start in a folder takes longest.
+// These tests share a data folder, because the first start in a folder takes the longest.
 describe('a stack with real servers', { shuffle: false }, () => {
   const data = mkdtempSync(join(tmpdir(), 'property-real-'))
   let port: number
@@ -156,7 +156,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
     expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
     const asGuest = await heard({ apikey: publishableKey, 'sb-forwarded-for': '1.2.3.4' })
     expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
-    // Only a server with the secret key may name an address other than its own.
+    // Only a server with the secret key may specify another address than its own.
     expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
     const asUser = await heard({ apikey: publishableKey, authorization: 'Bearer a.b.c' })
     expect(asUser.headers.authorization).toBe('Bearer a.b.c')
@@ -257,7 +257,7 @@ describe('a stack with real servers', { shuffle: false }, () => {
       const port = await freeStackPort()
       const other = createServer((socket) => socket.end()).listen(port + index, '127.0.0.1')
       await once(other, 'listening')
-      // The note has the id of this process and this folder, but another start time.
+      // The recorded process id and folder are those of this process, but the start time is different.
       writeFileSync(
         join(data, `real-${part}.json`),
         JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
@@ -304,7 +304,7 @@ const claims = (token: string) =>
 
 const claimsOf = ({ authorization }: { authorization: string }) => claims(authorization)
 
-/** Writes programs that replace the real servers: they create the same tables and return each request. */
+/** Writes programs that replace the real servers. They create the same tables and echo each request. */
 function echo() {
   const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
   const write = (name: string, script: string) => {
@@ -348,14 +348,14 @@ function echo() {
       server + `
       createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
     ),
-    // REAL_STORAGE names the folder of a build.
+    // REAL_STORAGE is the path of a build folder.
     storage: dirname(dirname(dirname(write(
       'dist/start/server.js',
       server + `
       tables(env.DATABASE_URL, 'storage', '4-storage.sql', 'migrations')
         .then(() => createServer(say).listen(env.SERVER_PORT, env.SERVER_HOST))`,
     )))),
-    // REAL_REALTIME names the folder of a release. This one has nothing to migrate.
+    // REAL_REALTIME is the path of a release folder. This release has no migrations.
     realtime: dirname(dirname(write(
       'bin/realtime',
       server + `

@@ -1,4 +1,5 @@
-// A refused start is explained in a sentence, without advice that would lose data, and changes nothing.
+// If the operating system prevents a start, the stack explains this in a sentence, gives no advice that would
+// lose data, and changes nothing.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,7 +23,7 @@ import { freeStackPort } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
 
 const isRoot = process.getuid?.() === 0
-// Root starts the stack as this user, because file permissions do not apply to root.
+// If root runs the tests, the stack runs as this user, because file permissions do not apply to root.
 const user = isRoot ? { uid: 65534, gid: 65534 } : {}
 const mayRun = spawnSync(process.execPath, ['--check', 'local/start.ts'], user).status === 0
 
@@ -36,7 +37,7 @@ afterAll(() =>
 
 const names = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 
-/** Creates a folder like one in use, which `user` owns. */
+/** Creates a folder that looks like a data folder in use. `user` owns it. */
 function used(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-refused-'))
   folders.push(folder)
@@ -104,7 +105,7 @@ describe.runIf(mayRun && process.platform !== 'win32')('without permission', () 
     ['logs', 0o555],
   ])('%s may not be used', async (path, mode) => {
     const folder = used()
-    // The lock file is not compared, because a stale lock may be removed.
+    // The lock file is not compared, because the start may remove a stale lock.
     const others = () => names(folder).filter((name) => name !== 'supervisor.lock')
     const before = others()
     chmodSync(join(folder, path), mode)
@@ -151,7 +152,7 @@ describe('a port that is taken', () => {
   }
   const always = ['api', 'database', 'studio', 'inbox', 'auth', 'dataApi', 'realtime', 'storage']
   const all = [...always, 'chat1', 'chat2', 'replica', 'lateDatabase']
-  // Postgres reports its own port as taken; the supervisor checks the others.
+  // Postgres itself reports that its port is taken. The supervisor checks the other ports.
   const byDay = ['api', 'database', 'lateDatabase']
   const some = { GATEWAYS: '2', REPLICAS: '1', LATE_ANSWERS: '1' }
 
@@ -183,7 +184,7 @@ describe('a port that is taken', () => {
   })
 })
 
-/** Mounts a small file system that only processes in its own mount namespace see. */
+/** Mounts a small file system in a new mount namespace. Only processes in that namespace see it. */
 async function smallDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'local-disk-'))
   folders.push(folder)
@@ -217,7 +218,7 @@ describe.runIf(canMount)('CRASH-06 a full disk', () => {
       disk.remount(size)
       expectSentence(await start(settings, { within: disk.within }).ended, /The disk is full/)
     }
-    // With these sizes a start runs out of space at points between its first file and the demo data.
+    // With these sizes, a start runs out of space at different points, from its first file to the demo data.
     for (const size of ['4k', '2m', ...isNightly ? ['50m', '150m'] : []]) await refusedWith(size)
     disk.remount('1g')
     if (!isNightly) {

@@ -1,5 +1,5 @@
-// Runs the light parts in one process: the proxy with Auth and Storage (passwords are hashed in threads), the
-// inbox, the parent of the functions' workers, and the clock of the jobs.
+// Runs the lightweight parts in one process: the proxy with Auth and Storage (passwords are hashed in
+// threads), the inbox, the manager of the function workers, and the timer that calls the jobs.
 import { createServer } from 'node:net'
 import { openAuth } from '../auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
@@ -32,11 +32,11 @@ const workers = new Workers(stack)
 const proxy = openProxy({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
-// Starts a worker now, so that the first request finds one ready; later workers are started by requests.
+// Starts a worker now, so that the first request need not wait. Later, requests start the workers.
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(proxy, stack.ports.api)
-// Connections to the address for phones are handed to the proxy like any other.
+// Connections to the address for phones are passed to the proxy like all others.
 const outside = createServer((socket) => proxy.emit('connection', socket))
 if (stack.host) await listen(outside, stack.ports.api, stack.host)
 const stopClock = startClock(stack)
@@ -48,7 +48,7 @@ endWithSupervisor(async () => {
 })
 console.error(readyLine)
 
-/** Calls the function `jobs` as a hosted project's scheduler does; errors go to the log. */
+/** Calls the function `jobs`, as the scheduler of a hosted project does. Errors are logged. */
 function startClock({ url, secrets, config }: Stack): () => void {
   if (!config.functions.some(({ name }) => name === 'jobs')) return () => {}
   const call = async (path: string): Promise<boolean> => {
@@ -67,9 +67,9 @@ function startClock({ url, secrets, config }: Stack): () => void {
     }
   }
   const minutely = setInterval(() => void call('jobs'), 60_000)
-  // jobs/often runs the jobs that people wait for, above all pushes. Two of these calls never run at once.
+  // jobs/often runs the jobs that users wait for, above all pushes. These calls never overlap.
   let busy = false
-  // All jobs run at the start, because a stack that was stopped for long has much to catch up on.
+  // All jobs run at the start, because a stack that was stopped for long has a lot of work to catch up on.
   let begun = false
   const often = setInterval(async () => {
     if (busy) return

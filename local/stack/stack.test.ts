@@ -1,4 +1,4 @@
-// Each test has its own stacks on free ports, in temporary folders.
+// The tests use their own stacks, on free ports and with temporary data folders.
 import { randomUUID } from 'node:crypto'
 import {
   cpSync,
@@ -27,7 +27,7 @@ import { waitUntil } from '../../test/support/wait.ts'
 
 const folders: string[] = []
 
-// Only Linux has every address of 127.0.0.0/8.
+// Only on Linux can a server listen on any address of 127.0.0.0/8.
 const hasPhone = process.platform === 'linux'
 const phone = '127.0.0.2'
 
@@ -58,7 +58,7 @@ describe('a running stack', { shuffle: false }, () => {
     return await client.query(text).finally(() => client.end())
   }
   const serves = async () => {
-    // This call to Auth reads the database and has no rate limit; repeated sign-ins would be answered 429.
+    // This call to Auth reads the database and has no rate limit. Repeated sign-ins would get a 429.
     const users = await fetch(`${described.url}/auth/v1/admin/users?per_page=1`, {
       headers: { apikey: described.secretKey },
     })
@@ -72,7 +72,7 @@ describe('a running stack', { shuffle: false }, () => {
 
   type How = 'plainly' | 'for phones' | 'by npm'
   let started: How | undefined
-  /** Restarts the stack in this way, unless it already runs so. */
+  /** Restarts the stack in the given way, unless it already runs in that way. */
   async function startAs(how: How) {
     if (started === how) return
     if (started) await stop('SIGTERM')
@@ -266,8 +266,8 @@ describe('a running stack', { shuffle: false }, () => {
       const answers = (url: string) => fetch(url).then(() => true, () => false)
       await startAs('for phones')
       expect(described.url).toBe(at('127.0.0.1'))
-      // On the phone's address only the API is reachable; on this machine also the inbox, the database
-      // and Studio.
+      // At the phone's address, only the API is reachable. The inbox, the database and Studio are reachable
+      // only from this machine.
       for (const host of [phone, '127.0.0.1']) expect(await answers(at(host))).toBe(true)
       for (const more of [1, 2, 3]) expect(await answers(at(phone, more))).toBe(false)
       expect(await answers(at('127.0.0.3'))).toBe(false)
@@ -302,7 +302,7 @@ describe('a running stack', { shuffle: false }, () => {
 
       await startAs('by npm')
       expect(await answers(at(phone))).toBe(false)
-      // The session is valid at either address.
+      // The session is valid at both addresses.
       await waitUntil('the picture has the address of now', async () => {
         const me =
           await (await fetch(`${api('127.0.0.1')}/auth/me`, { headers: { authorization } }))

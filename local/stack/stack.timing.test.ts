@@ -1,5 +1,5 @@
-// Tests the embedded stack's figures: ready within 30 s at the first start and 8 s at later ones, stopped
-// within 10 s.
+// Tests the promised times of the local stack: ready within 30 s at the first start and within 8 s at later
+// starts, stopped within 10 s.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Starts, restarts and stops the parts of the embedded stack. The supervisor hosts none of them, so that it
-// can always restart one.
+// Starts, restarts and stops the parts of the local stack. No part runs in the supervisor's own process, so
+// that it can always restart them.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -37,14 +37,14 @@ const log = (line: string) => {
 let stopping: Promise<void> | undefined
 const toStop: (() => Promise<void> | void)[] = []
 
-/** Stops everything once, in reverse order of its start, including a part that is just starting. */
+/** Stops all parts once, in the reverse order of their start, including a part that is still starting. */
 function stop(): Promise<void> {
   return stopping ??= (async () => {
     for (let next = toStop.pop(); next; next = toStop.pop()) await next()
   })()
 }
 
-/** Waits for a step of the start; no further step follows once a stop is requested. */
+/** Waits for a step of the start. Throws if a stop was requested, so that no further step follows. */
 async function step<T>(work: Promise<T>): Promise<T> {
   const result = await work
   if (stopping) throw new Error('It is being stopped.')
@@ -79,13 +79,13 @@ async function start(settings: Settings, leftover: boolean) {
   const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  // The real servers keep more connections than the stand-ins. And if commits wait for a replica, whose
-  // queries may delay them for a second, the pools can use all their connections at once.
+  // The real servers use more connections than the stand-ins. So does a stack with a synchronous replica: its
+  // queries may delay commits for a second, and then the pools can use all their connections at once.
   const { realAuth, realStorage, realRealtime, realDataApi } = settings
   const some = realAuth || realStorage || realRealtime || realDataApi
   const connections = some || replica === 'synchronous' ? 100 : undefined
   await step(stopLeftoverServer(dataDir, log, 'replica'))
-  // The parts of a killed supervisor end by themselves within this time.
+  // If a supervisor was killed, its parts end by themselves within this time.
   await step(requirePorts(portsToCheck(settings), leftover ? longestStop + 5000 : 0))
   if (host) await step(requireHost(host, ports.api))
 
@@ -100,7 +100,7 @@ async function start(settings: Settings, leftover: boolean) {
   if (leftover) await step(waitForNoReplica(dataDir, ports.database))
   await step(ensureKeys(dataDir))
   const stack = readStack(process.env)
-  // The real servers start first, because they create tables that the migrations write into.
+  // The real servers start first, because the migrations insert into tables that these servers create.
   await startAll([
     ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
@@ -130,7 +130,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   toStop.push(() => part.stop())
   await step(part.start())
   log(`replica on port ${ports.replica}`)
-  // Calls private.beat(), which records the time; on a hosted project pg_cron calls it.
+  // Calls private.beat(), which records the time. On hosted projects, pg_cron calls it.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: stack.databaseUrl('supabase_admin'),
@@ -140,7 +140,7 @@ async function startReplicaOf(stack: Stack, connections?: number) {
   pool.on('error', () => {})
   let busy = false
   const beat = async () => {
-    // The previous call may still be running, because a commit can wait long for the replica.
+    // The previous call may still be running, because its commit can wait a long time for the replica.
     if (busy) return
     busy = true
     await attempt('select private.beat()', (text) => pool.query(text))
@@ -195,7 +195,7 @@ function childPrograms(stack: Stack): Program[] {
 
 /**
  * Returns the ports that must be free before the start. The primary and the real Auth, Realtime and PostgREST
- * are left out: they may have outlived their stack, so each checks its own port.
+ * are left out. They may have outlived an earlier stack, so their ports are checked when they start.
  */
 function portsToCheck(settings: Settings): Partial<Ports> {
   const { api, studio, inbox, auth, dataApi, realtime, storage, ...some } = settings.ports
@@ -250,7 +250,7 @@ async function requireHost(host: string, port: number) {
   )
 }
 
-/** Runs a query that is repeated later, so a failure is only logged. */
+/** Runs a query that is repeated later anyway, so an error is only logged. */
 async function attempt(text: string, run: (text: string) => Promise<unknown>) {
   try {
     await run(text)

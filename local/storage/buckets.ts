@@ -32,7 +32,7 @@ const sizes: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9 }
 function limitIn(value: unknown, most: number): number | null {
   if (value === null) return null
   const [, count, unit] = /^(\d+(?:\.\d+)?)([kmg]?b)$/i.exec(String(value)) ?? []
-  // The number is rounded to three digits, as in the real Storage.
+  // The number is rounded to three significant digits, as in the real Storage.
   const bytes = count ? Number(Number(count).toPrecision(3)) * sizes[unit!.toLowerCase()]! : value
   if (!Number.isInteger(Number(bytes)) || Number(bytes) < 0) {
     throw badField('body/file_size_limit must match a schema in anyOf')
@@ -160,7 +160,7 @@ async function remove(context: Context, request: StorageRequest, id: string) {
   answer(request, 200, { message: 'Successfully deleted' })
 }
 
-/** The milliseconds before a bucket is emptied, because a hosted project queues that work. */
+/** The delay before a bucket is emptied, in milliseconds. Hosted projects queue this work. */
 const queue = 300
 
 async function empty(context: Context, request: StorageRequest, id: string) {

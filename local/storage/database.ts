@@ -7,7 +7,7 @@ export type Caller = { role: string; claims: Claims }
 type Options = {
   /** The operation that policies see, such as storage.object.upload. */
   operation: string
-  /** Whether to roll back, to find out only whether the work would be allowed. */
+  /** Whether to roll back, which tests whether the work is allowed without doing it. */
   undone?: boolean
 }
 

@@ -19,14 +19,14 @@ import {
 
 const objectByKey = 'select * from storage.objects where bucket_id = $1 and name = $2'
 
-/** Reads an object's row without policies, which is only for public buckets and signed URLs. */
+/** Reads an object's row without applying policies. Only for public buckets and signed URLs. */
 async function findObject({ pool }: Context, { bucket, key }: ObjectRef): Promise<StoredObject> {
   const { rows } = await pool.query<StoredObject>(objectByKey, [bucket, validKey(key)])
   if (!rows[0]) throw noObject()
   return rows[0]
 }
 
-/** Reads an object's row with the caller's rights. Hidden and missing objects look the same. */
+/** Reads an object's row with the caller's rights. The error is the same for hidden and missing objects. */
 export async function readObject(
   { pool }: Context,
   { caller }: StorageRequest,
@@ -152,7 +152,7 @@ async function serve(
   const { size, mimetype, eTag, lastModified } = object.metadata
   const head = method === 'HEAD'
   const disposition = dispositionOf(request)
-  // HEAD is answered from the row alone: it ignores ranges and is never answered 304.
+  // For HEAD, only the row is read. It ignores ranges, and its status is never 304.
   if (!head && isUnchanged(request, object)) return void response.writeHead(304).end()
   const range = head || raw.headers.range === undefined
     ? undefined
@@ -171,7 +171,7 @@ async function serve(
   }
   response.writeHead(range ? 206 : 200, headers)
   if (head || size === 0) return void response.end()
-  // An error destroys the response, so that the client can recognise a truncated answer.
+  // On an error, the response is destroyed, so that the client notices that it is incomplete.
   await pipeline(files.read(object.version, range), response).catch(() => response.destroy())
 }
 
@@ -182,7 +182,7 @@ function cacheControlOf({ raw, method }: StorageRequest, { metadata }: StoredObj
   return `${metadata.cacheControl}, ${stale}`
 }
 
-/** Whether the client's copy is current. Understands a single tag or a time, but no list of tags. */
+/** Whether the client's copy is current. Supports a single ETag or a time, but no list of ETags. */
 function isUnchanged({ raw }: StorageRequest, { metadata }: StoredObject): boolean {
   const { 'if-none-match': tag, 'if-modified-since': since } = raw.headers
   if (tag) return tag === metadata.eTag

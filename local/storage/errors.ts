@@ -1,4 +1,4 @@
-// The error responses of Storage. Nearly all have the HTTP status 400; the body contains the real status.
+// The error responses of Storage. Nearly all have HTTP status 400, with the actual status in the body.
 
 type Body = Record<string, string | number>
 
@@ -50,12 +50,12 @@ export const badRange = () =>
   })
 export const badCursor = () =>
   storageError(400, 'InvalidParameter', 'Invalid Parameter continuation token')
-/** An error that no schema finds. */
+/** An error that schema validation does not detect. */
 export const badRequest = (message: string) => storageError(400, 'InvalidRequest', message)
 /** A body, query or header that does not match the schema. */
 export const badField = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'Error' })
-/** A body that the HTTP server rejects before reading its fields. */
+/** A body that the HTTP server rejects before the fields are read. */
 export const badBody = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'FastifyError' })
 export const badPath = (path: string) =>

@@ -1,6 +1,7 @@
-// Stores the objects' files on disk. A file is named by its object's version and never changes: it is written
-// to a temporary place and renamed before a row may refer to it. So a row always has its whole file, even
-// after a crash; a file without a row is removed at a later start, once it is ten minutes old.
+// Stores the files of objects on disk. A file is named after the object's version and never changes. It is
+// written under a temporary name and renamed before a row may refer to it, so a row always has its complete
+// file, even after a crash. A file without a row is removed at a later start if it is at least ten minutes
+// old.
 import { createHash } from 'node:crypto'
 import { createReadStream, linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -47,7 +48,7 @@ export function openFiles(dataDir: string) {
 
   const written = new Map<Buffer, string>()
 
-  /** Stores a file of the demo data without a sync, because there are thousands; a crash may lose them. */
+  /** Stores a file of the demo data. There are thousands, so it does not fsync; a crash may lose files. */
   function put(content: Buffer): Stored {
     const version = crypto.randomUUID()
     mkdirSync(join(root, version.slice(0, 2)), { recursive: true })

@@ -32,7 +32,7 @@ function sortingIn(sortBy: unknown, known: string[]) {
 
 const orders = ['asc', 'desc']
 
-/** Lists one level below a prefix, ignoring case. Sorted by a time, folders come before the files. */
+/** Lists one level below a prefix, ignoring case. When sorted by a time, folders come before the files. */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const given = textIn(body, 'prefix')
@@ -73,7 +73,7 @@ export async function list(context: Context, request: StorageRequest, bucket: st
   answer(request, 200, rows)
 }
 
-/** Lists objects by cursor, with folders only if a delimiter is requested. */
+/** Lists objects with a cursor. Folders are grouped only if a delimiter is requested. */
 export async function listByCursor(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const prefix = String(body.prefix ?? '')
@@ -124,7 +124,7 @@ function cursorIn(text: string): string {
   return name
 }
 
-/** Deletes rows with the caller's rights, then their files. A file left over is deleted at a later start. */
+/** Deletes rows with the caller's rights, then their files. Leftover files are deleted at a later start. */
 async function deleteObjects(
   context: Context,
   { caller }: StorageRequest,
@@ -145,7 +145,7 @@ async function deleteObjects(
   return rows
 }
 
-/** Deletes several objects. The answer omits missing and denied objects. */
+/** Deletes several objects. The response omits objects that are missing or that the caller may not delete. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {
@@ -186,7 +186,7 @@ async function readTransfer(request: StorageRequest): Promise<Transfer> {
   return { body, from, to }
 }
 
-/** Moves an object by changing its row's bucket, name and owner. Its file does not change. */
+/** Moves an object by changing the bucket, name and owner in its row. The file does not change. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readTransfer(request)
   const { caller } = request
@@ -238,7 +238,7 @@ export async function copy(context: Context, request: StorageRequest) {
   }
 }
 
-/** Deletes every object of a bucket that was created before a time, in batches. */
+/** Deletes, in batches, all objects of a bucket that were created before the given time. */
 export async function emptyBucket({ pool, files }: Context, bucket: string, before: Date) {
   for (;;) {
     const { rows } = await transaction(pool, async (tx) => {

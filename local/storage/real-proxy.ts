@@ -1,5 +1,5 @@
-// Configures the real Storage server and forwards requests to it, instead of to the stand-in. REAL_STORAGE
-// names the built folder of supabase/storage. The server creates its own tables; its files are in the data
+// Configures the real Storage server and forwards requests to it instead of the stand-in. REAL_STORAGE is the
+// path of a build of supabase/storage. The server creates its own tables, and its files are in the data
 // folder.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { Stack } from '../config/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-/** The secret that signs tokens in place of API keys, which Storage does not accept. */
+/** Storage does not accept API keys. This secret signs the tokens that replace them. */
 const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 

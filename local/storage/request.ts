@@ -10,7 +10,7 @@ export type Context = {
   pool: pg.Pool
   files: Files
   signer: Signer
-  /** The project's limit in bytes for a file; a bucket's own limit may be lower. */
+  /** The project's size limit for files, in bytes. A bucket may have a lower limit. */
   limit: number
 }
 
@@ -56,7 +56,7 @@ export type StoredObject = {
 /** A bucket and a key. The key is not validated yet. */
 export type ObjectRef = { bucket: string; key: string }
 
-/** Reads a bucket without policies, as Storage does before it checks them. */
+/** Reads a bucket without applying policies, as Storage does before it checks them. */
 export async function findBucket({ pool }: Context, id: string): Promise<Bucket> {
   const { rows } = await pool.query<Bucket>('select * from storage.buckets where id = $1', [id])
   if (!rows[0]) throw noBucket()
@@ -112,7 +112,7 @@ export async function readJson({ raw }: StorageRequest): Promise<Record<string, 
 
 type Fields = Record<string, unknown>
 
-/** Reads an integer field with a minimum; numeric text is accepted. */
+/** Reads an integer field that has a minimum. Numeric text is accepted. */
 export function numberIn(body: Fields, name: string, least: number): number | undefined {
   if (body[name] === undefined) return undefined
   const value = Number(body[name])

@@ -1,4 +1,4 @@
-// Serves the part of Supabase Storage that this project and storage-js use; the proxy calls it in the same
+// The stand-in for the parts of Supabase Storage that this project and storage-js use. It runs in the proxy's
 // process. Files of any size are streamed to and from disk.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../config/signing-keys.ts'
@@ -18,7 +18,7 @@ type Handler = (context: Context, request: StorageRequest, rest: string) => Prom
 
 type TokenPolicy = 'token' | 'any' | 'none'
 
-/** As in the real Storage, the status is 200 even if the database does not answer. */
+/** As in the real Storage, the status is 200 even if the database does not respond. */
 const health: Handler = async ({ pool }, request) => {
   const check = pool.query('select 1 from storage.buckets limit 1')
   const healthy = await Promise.race([
@@ -73,7 +73,7 @@ export function openStorage(options: {
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
   files.purge(pool).catch((error) => console.error('storage: purge:', error.message))
 
-  /** Returns the caller; undefined if a token is not needed, and is missing or wrong. */
+  /** Returns the caller, or undefined if the route needs no token and there is no valid one. */
   async function callerOf(
     tokenPolicy: TokenPolicy,
     raw: IncomingMessage,
@@ -98,7 +98,7 @@ export function openStorage(options: {
   }
 
   return {
-    /** Handles a request; `url` comes without /storage/v1. */
+    /** Handles a request. `url` does not include /storage/v1. */
     handle: async (
       raw: IncomingMessage,
       response: ServerResponse,
@@ -150,7 +150,7 @@ function fail(raw: IncomingMessage, response: ServerResponse, thrown: unknown) {
   const known = errorOf(thrown)
   if (!known) console.error('storage:', thrown)
   const { status, body } = known ?? internalError()
-  // The rest of the body is not needed; the connection ends with the answer.
+  // The rest of the body is not needed, so the connection ends after the response.
   send(response, status, body, raw.complete ? {} : { connection: 'close' })
   if (!raw.complete) raw.resume()
 }

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { badSignature, badToken } from './errors.ts'
 
-/** The seconds that a signed upload URL is valid, as on a hosted project. */
+/** How long a signed upload URL is valid, in seconds, as on hosted projects. */
 export const signedUploadSeconds = 7200
 
 export type Scope = 'download' | 'upload'

@@ -82,8 +82,7 @@ describe('an object', () => {
     expect((await files.update(path, 'four')).error).toBe(null)
     expect(await textOf((await files.download(path)).data)).toBe('four')
 
-    // If two uploads run at once, the one that ends last is stored, whether or not it was meant to
-    // replace a file.
+    // If uploads run concurrently, the one that ends last is stored, even if it was not sent as an upsert.
     const texts = Array.from({ length: 10 }, (_, index) => String(index).repeat(50_000))
     await Promise.all(texts.map((text, at) => put(text, at % 2 === 0)))
     expect(texts).toContain(await textOf((await files.download(path)).data))
@@ -295,7 +294,7 @@ test('an interrupted upload leaves no object', async () => {
   sent.on('error', () => {})
   await new Promise((resolve) => sent.write('x'.repeat(20_000), resolve))
   sent.destroy()
-  // Once this complete file is stored, an incomplete one would have been stored too.
+  // By the time this complete file is stored, the incomplete one would have been stored too.
   const whole = `${owner.id}/whole.txt`
   const files = storageAs(owner).from(bucket)
   expect((await files.upload(whole, 'x'.repeat(50_000))).error).toBe(null)

@@ -1,4 +1,4 @@
-// Handles uploads: first limits and policies are checked, then the file is stored on disk, then its row.
+// Handles uploads: checks limits and policies first, then stores the file on disk, then its row.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -26,7 +26,7 @@ type UploadInfo = {
   cacheControl: string
   metadata: Record<string, unknown>
   content: AsyncIterable<Uint8Array>
-  /** The maximum size of the file; a raw body is not counted while it is read. */
+  /** The maximum size while reading. For a raw body it is Infinity: only its content-length is checked. */
   limit: number
 }
 
@@ -125,7 +125,7 @@ type Row = ObjectRef & {
   info: Pick<UploadInfo, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
 }
 
-/** Stores the row. Of two simultaneous uploads the later wins, whether or not it was to replace a file. */
+/** Stores the row. Of two concurrent uploads the later wins, even if it was not sent as an upsert. */
 export async function saveObject(
   { pool, files }: Context,
   { bucket, key, text, uuid, stored, info }: Row,
@@ -179,13 +179,13 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   }
   if (!type.startsWith('multipart/form-data')) {
     checkType(bucket, type)
-    // A raw body is judged by its content-length; without one it is accepted at any size.
+    // Only the content-length of a raw body is checked. Without this header, any size is accepted.
     if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
       cacheControl: headers['cache-control'] ?? defaultCacheControl,
       metadata: jsonOf(fromBase64(headers['x-metadata'])),
-      // Abandoning the body must not end the connection, which still needs the answer.
+      // If the body is not read to the end, the connection must stay open for the response.
       content: raw.iterator({ destroyOnReturn: false }),
       limit: Infinity,
     }
@@ -195,7 +195,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   return info
 }
 
-/** Returns the parser that Storage itself uses, with Storage's limits. */
+/** Returns the same form parser that the real Storage uses, with the same limits. */
 function formOf(type: string): BusboyInstance {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: { fields: 10, files: 1 } })
@@ -219,7 +219,7 @@ async function readForm(
   })
   const found = new Promise<FormFile>((resolve) =>
     form.once('file', (_field, content, _name, _encoding, type) => {
-      // The content may break off before anything reads it.
+      // The content may fail before anything reads it.
       content.on('error', (error) => content.destroy(error))
       resolve({ content, type })
     })
@@ -228,7 +228,7 @@ async function readForm(
   form.on('error', () => {})
   const finished = once(form, 'finish')
   const ended = finished.then(() => badRequest('No content provided'), asBadRequest)
-  // If the request breaks off, the form is ended, so that it reports an error.
+  // If the client disconnects, the form is ended, so that it reports an error.
   raw.once('close', () => raw.complete || form.end())
   raw.pipe(form)
   const file = await Promise.race([found, ended])
@@ -260,7 +260,7 @@ async function* wholeForm(content: Readable, finished: Promise<unknown>, end: ()
   }
 }
 
-/** Reads and drops the rest of a body, so that the client gets the answer. */
+/** Reads and drops the rest of a body, so that the client gets the response. */
 function readAway(raw: IncomingMessage, form: BusboyInstance) {
   raw.unpipe(form)
   raw.resume()
@@ -269,7 +269,7 @@ function readAway(raw: IncomingMessage, form: BusboyInstance) {
 const fromBase64 = (header: string | string[] | undefined) =>
   typeof header === 'string' ? Buffer.from(header, 'base64').toString() : undefined
 
-/** Parses JSON; invalid text counts as an empty object. */
+/** Parses JSON. Invalid text is treated as an empty object. */
 function jsonOf(text: string | undefined): Record<string, unknown> {
   try {
     return { ...JSON.parse(text ?? '{}') }

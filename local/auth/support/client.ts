@@ -1,11 +1,11 @@
-// The tests that use this file must pass on the stand-in and on a hosted project.
+// Tests that use this file must pass both with the stand-in and on a hosted project.
 import { createClient } from '@supabase/supabase-js'
 import { randomInt, randomUUID } from 'node:crypto'
 import { database, projectUrl, publishableKey, secretKey } from '../../../test/support/client.ts'
 
 const stateless = { auth: { persistSession: false, autoRefreshToken: false } }
 export const client = () => createClient(projectUrl, publishableKey, stateless)
-// Password sign-ins use the secret key, because without it they would need a captcha.
+// Used for password sign-ins, which would need a captcha without the secret key.
 export const server = () => createClient(projectUrl, secretKey, stateless)
 export const { admin } = server().auth
 

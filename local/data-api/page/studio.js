@@ -1,4 +1,4 @@
-// The database filters, sorts and pages the rows; all changed columns of a row are saved at once.
+// The database filters, sorts and paginates the rows. All changed columns of a row are saved in one request.
 const pageSize = 100
 const element = (id) => document.getElementById(id)
 
@@ -98,10 +98,10 @@ function gridOf(table, rows) {
   return make('table', {}, head, make('tbody', {}, ...lines))
 }
 
-// If the referenced table has more rows than this, the value is typed and not chosen from a list.
+// If the referenced table has more rows than this, the user types the value instead of choosing it.
 const mostChoices = 100
 
-/** Returns the values that a foreign key can have as [value, label], or undefined if there is no list. */
+/** Returns the possible values of a foreign key as [value, label], or undefined if they are not listed. */
 async function choicesOf({ rows }) {
   if (!rows) return undefined
   const query = new URLSearchParams({ select: '*', limit: mostChoices + 1, order: rows.column })
@@ -129,7 +129,7 @@ function inputFor(text, choices, editable) {
   return input
 }
 
-/** Opens the editor for a row or, without one, for a new row. A null field stays null until it is edited. */
+/** Opens the editor for a row, or for a new row if none is given. A null field stays null until edited. */
 async function openEditor(table, row) {
   const columns = table.columns.filter(({ generated }) => !generated)
   const editable = !row || table.key.length > 0

@@ -1,4 +1,4 @@
-/** Stand-ins for the parts of pg_cron, pg_net and Vault that the jobs' schedule uses. */
+/** Stand-ins for the parts of pg_cron, pg_net and Vault that the schedule of the jobs uses. */
 export const hostedExtensions = `
   create schema cron;
   create table cron.job (

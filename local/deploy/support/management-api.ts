@@ -1,5 +1,5 @@
-// A stand-in for the Management API and a hosted project: it records requests and answers as the CLI
-// expects. Its database is real.
+// A mock of the Management API and of a hosted project. It records requests and responds as the CLI expects.
+// Its database is real.
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,10 +12,10 @@ import { freshAuth } from './new-auth-config.ts'
 
 export const token = `sbp_${'0123456789abcdef'.repeat(2)}01234567`
 export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
-// Concatenated, because no file of the project may contain a secret key.
+// Concatenated, because no file in this repository may contain a secret key.
 export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
-/** `adminUrl` is the URL of a superuser, who creates the temporary roles. */
+/** `adminUrl` is the URL for a superuser, which creates the temporary roles. */
 export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
@@ -90,7 +90,7 @@ export async function startPlatform(
       verify_jwt: verifyJwt,
     }))
 
-  /** Creates a temporary role as the platform does: a member of postgres. */
+  /** Creates a temporary role that is a member of postgres, as the platform does. */
   async function lend(): Promise<Json> {
     const role = `cli_login_${++roleCount}`
     const client = new pg.Client({ connectionString: database.adminUrl })
@@ -265,7 +265,7 @@ export async function startPlatform(
   return Object.assign(platform, { url, stop })
 }
 
-/** Parses a form with the full paths of its files; other parsers return only the last part. */
+/** Parses a multipart form and keeps the full paths of its files. Other parsers return only the last part. */
 function readUpload(form: string) {
   const boundary = form.slice(0, form.indexOf('\r\n'))
   const files = new Map<string, Buffer>()

@@ -19,13 +19,13 @@ export type Platform = {
   status: string
   postgres: string
   isOwn: boolean
-  /** Returns a status to answer instead of handling the request. */
+  /** Returns the status with which to fail this request, or undefined to handle it. */
   fails: (method: string, path: string, query: URLSearchParams) => number | undefined
-  /** Returns true for requests that are carried out but whose answer is lost. */
+  /** Whether to carry out the request but drop the response. */
   loses: (method: string, path: string) => boolean
-  /** Settings that the API accepts but does not store. */
+  /** Names of settings that the API accepts but does not store. */
   forgets: Set<string>
-  /** Returns the X-Forwarded-For header as the platform's proxies change it. */
+  /** Returns the X-Forwarded-For header after the platform's proxies have changed it. */
   forwarded: (sent: string | undefined) => string
   jobs: Json
   openDoors: string[]

@@ -1,4 +1,4 @@
-// The stand-in for the pooler, which removes the project's reference from the role's name.
+// A mock of the pooler. It removes the project reference from the name of the role.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { ref } from './platform.ts'
 
@@ -20,7 +20,7 @@ export async function startPooler(database: string): Promise<{ url: string; stop
       open.add(socket)
       socket.on('error', () => {}).once('close', () => (client.destroy(), way.destroy()))
     }
-    // A TLS request may come before the startup message; the database answers it.
+    // The client may ask for TLS before it sends the startup message. The database answers that.
     const begin = (message: Buffer) => {
       const isStart = message.readUInt32BE(4) === protocol
       way.write(isStart ? renamed(message) : message)

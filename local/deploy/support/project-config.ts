@@ -1,8 +1,8 @@
-// A project's settings as the older and the newer routes of the Management API return them.
+// A project's settings in the formats of the older and the newer routes of the Management API.
 import { createHmac } from 'node:crypto'
 import { type Json, type Platform, ref } from './platform.ts'
 
-/** The API returns Auth's secrets as an HMAC. */
+/** Auth's settings as the API returns them, with an HMAC in place of the secret. */
 export const masked = (auth: Json) => ({
   ...auth,
   security_captcha_secret: auth.security_captcha_secret &&
@@ -22,7 +22,7 @@ export const stored = ({ fileSizeLimit, features }: Platform['storage']) => ({
   databasePoolMode: 'recycled',
 })
 
-/** The answer of the newer route, which returns all settings at once under other names. */
+/** The response of the newer route, which returns all settings at once, with different names. */
 export function whole(
   platform: Pick<Platform, 'auth' | 'realtime' | 'storage'>,
   api: Json,

@@ -1,5 +1,5 @@
-// Starts the Realtime stand-in on a database of its own, in which a test can write any policies. The clients
-// are supabase-js and one that sends single frames.
+// Starts the Realtime stand-in on its own database, in which a test can create any policies. Tests connect
+// with supabase-js, or with a client that sends single frames.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -66,7 +66,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
-/** Starts a second Realtime server for the project, which a test can break. Returns the settings for it. */
+/** Starts a second Realtime server for the project, for tests that break it. Returns settings to reach it. */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
   const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
@@ -97,7 +97,7 @@ export async function dropPartitions(database: pg.Pool): Promise<void> {
   for (const { partition } of rows) await database.query(`drop table ${partition}`)
 }
 
-/** Starts Realtime on a new database; with `rates` it enforces the limits of its plan. */
+/** Starts Realtime on a new database. With `rates`, it enforces the limits of its plan. */
 export async function startRealtime(
   { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
 ) {
@@ -188,7 +188,7 @@ export async function startRealtime(
       for (const client of clients) await client.realtime.disconnect()
       await close()
       await database.end()
-      // Postgres notices only a moment later that the replication slot is no longer read.
+      // Postgres takes a moment to notice that the replication slot is no longer in use.
       const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
       await waitUntil('the database is dropped', drop)
       await platform.end()
@@ -198,7 +198,7 @@ export async function startRealtime(
 
 export type Raw = Awaited<ReturnType<typeof openRaw>>
 
-/** Opens a WebSocket and collects its frames; binary frames are not decoded. */
+/** Opens a WebSocket and collects its frames. Binary frames are not decoded. */
 export async function openRaw(url: string) {
   const socket = new WebSocket(url)
   const frames: Json[] = []
@@ -251,7 +251,7 @@ export function readBroadcast(frame: Buffer) {
   return { kind, topic, event, meta: meta!, json: encoding === 1, payload: frame.subarray(at) }
 }
 
-/** Converts a binary broadcast to the array of a text frame; one that is not JSON becomes an empty array. */
+/** Converts a binary broadcast to the array of a text frame. If it is not JSON, the array is empty. */
 function inText(frame: Buffer): Json {
   const { topic, event, meta, json, payload } = readBroadcast(frame)
   if (!json) return []
@@ -277,7 +277,7 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
 export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
-/** The milliseconds that supabase-js waits for an answer, more than the slowest machine needs. */
+/** How long supabase-js waits for a reply, in milliseconds: longer than the slowest machine needs. */
 const answerTime = 240_000
 
 export async function joined(
