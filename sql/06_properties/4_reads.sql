@@ -63,8 +63,8 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'Returns the record of an unlisted listing to its owner, and that of a closed listing to '
-  'everybody for 30 days. Owners get their listed ones from here too.';
+  'Returns the record of a listing to its owner, in any state except deleted, and the record of a '
+  'closed listing to everybody for 30 days.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql security definer set search_path = ''

@@ -86,7 +86,7 @@ begin
 end
 $$;
 comment on function private.list_advertiser_listings is
-  'Facade: the listed properties of an advertiser, newest first, as JSON text.';
+  'Facade: returns the listed properties of an advertiser, newest first, as JSON text.';
 
 grant execute on function private.get_advertiser, private.list_advertiser_listings
   to anon, authenticated;

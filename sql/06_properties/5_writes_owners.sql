@@ -8,7 +8,7 @@ as $$
 begin
   perform private.notify(
     identities.account_id,
-    -- The decision of an admin goes to the person, because the identity may no longer be able to act.
+    -- The person is notified of a decision of an admin, even if the identity can no longer act.
     case when notify_listing_owner.kind in ('listing_suspended', 'listing_restored')
       then private.individual_of(identities.account_id) else identities.id end,
     notify_listing_owner.kind, property.id,

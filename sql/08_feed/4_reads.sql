@@ -6,7 +6,7 @@ create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -63,7 +63,7 @@ comment on function private.published_listings is
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin

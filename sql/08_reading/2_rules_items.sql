@@ -86,7 +86,7 @@ begin
   -- Separates a number from the words attached to it, if they have a fitting meaning: 400م, ق5 and
   -- من300 are split in two, ب300الف and شقة3غرف in three.
   for n in reverse cardinality(plain) .. 1 loop
-    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
+    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- as in "block no 5"
       plain := plain[:n - 1] || plain[n + 1:];
       typed := typed[:n - 1] || typed[n + 1:];
     end if;
@@ -131,7 +131,7 @@ comment on type private.reading_item is
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable
-  security definer -- reads tables closed to clients
+  security definer -- reads tables that clients cannot access
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$

@@ -79,7 +79,7 @@ begin
     other := private.reading_amount(items, letters,
       amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
   elsif amount.step is null and amount.unit is null and left(context, 1) <> '|'
-    and amount.low not between 1950 and 2050 -- a year
+    and amount.low not between 1950 and 2050 -- may be a year
     and strpos('NuEidDW0', left(rest, 1)) > 0 then
     other := private.reading_amount(items, letters, amount.last + 1, false);
     number := other.low / coalesce(other.step, 1);
@@ -104,7 +104,7 @@ begin
     if (tail > 1 or items[amount.last + 1].phrase
         ~ '^(or|and|او|[فو]ما) |^(فا|كحد|بحد|حد|max|min|at|علي|تقريبا|بالكثير)')
       and (private.reading_amount(items, letters, amount.last + tail + 1, false)).last is null then
-      bound := substr(rest, tail, 1); -- 300 thousand at most
+      bound := substr(rest, tail, 1); -- as in "300 thousand at most"
       amount.last := amount.last + tail;
       rest := substr(rest, tail + 1);
     end if;
@@ -221,7 +221,7 @@ begin
       end if;
     end if;
     if item.field = 'floor' and (read[cardinality(read)]).field = 'bound'
-      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- above the tenth floor
+      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- as in "above the tenth floor"
       item.first := (read[cardinality(read)]).first;
       item.low := case (read[cardinality(read)]).choices[1] when 'min' then item.low end;
       item.high := case when item.low is null then item.high end;

@@ -111,7 +111,7 @@ comment on function private.search_cell is
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
   include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
--- For large results, facets are counted over a sample: the 1/16 of the listings with the lowest ids.
+-- For large results, facets are counted over a sample: the listings with the lowest ids, 1 in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
     floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)

@@ -12,7 +12,8 @@ create table private.suggestions (
 comment on table private.suggestions is
   'Suggested places and kinds, and combinations of type, kind and place that have listings, with '
   'the number of listings. Cleaned by private.count_suggestions, which rebuilds it.';
-comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
+comment on column private.suggestions.terms is
+  'Terms in the form of private.search_documents.document, such as area:salmiya.';
 comment on column private.suggestions.found_by is
   'The terms that the index contains. Of three terms, these are only the kind and the place, '
   'because many rows have the same type.';

@@ -79,7 +79,7 @@ create function private.inside_maximum(lowest numeric, highest numeric, edge num
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The next smaller number in double precision, which would underflow far below 1.
+    -- The next smaller number in double precision. For a maximum far below 1, this would underflow.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
@@ -91,7 +91,7 @@ comment on function private.inside_maximum is
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
-  set extra_float_digits = 1 -- the number before a maximum must be exact
+  set extra_float_digits = 1 -- the number just below a maximum must be exact
 as $$
 declare
   box numeric[];

@@ -135,7 +135,7 @@ begin
   if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
     (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
     ).filters, null, null, null, null, 1)).ids = '{}' then
-    return; -- nothing matches the filters of the client alone, and no step drops these
+    return; -- nothing matches the type and the filters of the client, and no step drops these
   end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule

@@ -143,7 +143,7 @@ $$;
 comment on function private.search is
   'Facade: returns a page of search results as JSON text. The facade has already validated the '
   'arguments. Unless literal is true, q is interpreted; understood is the interpretation. If fewer '
-  'than 5 listings match, similar ones follow. Each entry of similar tells from which index on '
-  'which filters were dropped or widened.';
+  'than 5 listings match, similar ones follow. similar contains, for each group of these, the '
+  'index of its first listing and the filters that were dropped or widened.';
 
 grant execute on function private.search to anon, authenticated;

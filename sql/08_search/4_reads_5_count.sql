@@ -42,7 +42,7 @@ begin
         else $sql$jsonb_build_object('value', counted.value)$sql$ end,
       case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
       format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
-      case rule.compared when 'bedrooms' -- this many or more
+      case rule.compared when 'bedrooms' -- counts listings with this many bedrooms or more
         then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
         else 'sum(listings)' end), ', ')
   into columns, names, facets

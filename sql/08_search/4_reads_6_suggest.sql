@@ -2,7 +2,7 @@ create function private.one_letter_off(typed text) returns text[]
   language plpgsql stable
   security definer -- row-level security would prevent the use of the indexes on words
   set search_path = ''
-  set plan_cache_mode = force_custom_plan -- an index is used only if the planner knows the patterns
+  set plan_cache_mode = force_custom_plan -- the indexes can be used only if the planner knows the patterns
   set enable_seqscan = off
 as $$
 begin
