@@ -28,8 +28,8 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- The check of private.kwd is repeated here, because a domain refuses a value before a trigger can
-  -- explain the refusal.
+  -- The amounts repeat the check of the domain private.kwd instead of using the domain: it would
+  -- reject a value before any trigger could report a clear error.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -154,59 +154,69 @@ create table public.properties (
 );
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
-comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
+comment on column public.properties.ref_no is 'Displayed with a prefix, such as KW-104233.';
 comment on column public.properties.owner_identity_id is
-  'The owner, which changes only by private.move_properties.';
-comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
+  'The owner. Only private.move_properties changes it.';
+comment on column public.properties.status is 'The allowed transitions are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
   'The state to return to after suspension; kept if the listing is deleted while suspended.';
 comment on column public.properties.suspended_at is
-  'When the suspension began. When it is lifted, its length is added to expires_at.';
+  'When the suspension began. Lifting it extends expires_at by the length of the suspension.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
-comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
-comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
-comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
+comment on column public.properties.property_income is
+  'The monthly income from the property in KWD. 0 is valid.';
+comment on column public.properties.request_year is
+  'EXCHANGE: the year of the offered property (طلب).';
+comment on column public.properties.wanted_area_ids is
+  'EXCHANGE: the areas in which the owner wants a property in return.';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
-comment on column public.properties.area_m2 is 'The area of the plot, else the built area.';
+comment on column public.properties.area_m2 is
+  'The area of the plot, or the built area if that is unknown.';
 comment on column public.properties.floor_no is '0 is the ground floor.';
-comment on column public.properties.is_direct is 'Without a broker; for individuals only.';
+comment on column public.properties.is_direct is
+  'Offered without a broker. Only individuals may set it.';
 comment on column public.properties.block is 'The block of the address (قطعة).';
 comment on column public.properties.paci_no is 'The civil number of the address (PACI), 8 digits.';
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude that others and searches see, set by a trigger: without a pin or with the '
-  'precision area, the area''s; with block, rounded to about 250 m.';
-comment on column public.properties.version is 'Grows with each change of fields or state.';
+  'The latitude shown to other people and used by searches; set by a trigger. Without a pin, or '
+  'with the precision area, it is the latitude of the area. With the precision block, it is lat '
+  'rounded to about 250 m.';
+comment on column public.properties.version is
+  'Incremented by every change of the fields or the state.';
 comment on column public.properties.pictures_version is
-  'Grows when pictures in review change. The version that admins see is version plus this column.';
+  'Incremented when pictures that await approval change. Admins see version plus pictures_version.';
 comment on column public.properties.published_at is
-  'The first publication; renewing does not change it.';
+  'When the listing was first published. Renewing does not change it.';
 comment on column public.properties.confirmed_at is
   'When the listing was last published, renewed or confirmed to be available.';
 comment on column public.properties.paused_at is
-  'When the pause began. When it ends, its length is added to expires_at.';
+  'When the pause began. Ending it extends expires_at by the length of the pause.';
 comment on column public.properties.pause_reason is
-  'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
-  'the owner paused it.';
+  'unproven_past: published before the owner proved that the email is theirs. plan: the listing '
+  'exceeded the quota of the plan. null: the owner paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
-  'notified of that, and will be notified when it is active again.';
-comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
+  'Whether the listing was sold, rented or exchanged since it was last active. The people who '
+  'saved it were notified then, and are notified again when it becomes active.';
+comment on column public.properties.deleted_at is
+  'When the listing was deleted. Its row is kept for 90 more days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
-comment on column public.properties.listed is 'Whether it is active and its owner may act.';
+comment on column public.properties.listed is
+  'Whether everybody can see the listing: it is active and its owner may act.';
 comment on column public.properties.owner_type is
-  'A copy of the owner''s type, set by triggers and when the listing is moved.';
+  'A copy of the type of the owner. Triggers and private.move_properties keep it current.';
 comment on column public.properties.owner_verified is
-  'A copy of whether the owner is verified, set by triggers and when the listing is moved.';
+  'Whether the owner is verified. Triggers and private.move_properties keep this copy current.';
 comment on column public.properties.owner_active is
-  'A copy of whether the owner may act, set by triggers and when the listing is moved.';
+  'Whether the owner may act. Triggers and private.move_properties keep this copy current.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, except the time since unlisted_since.';
+  'The total time that the listing was not listed after its first publication. A period that still '
+  'lasts (unlisted_since) is not included.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -220,7 +230,7 @@ create index properties_area_points_idx on public.properties (area_id, shown_lat
   where coalesce(location_precision, 'area') = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- This index finds similar listings: of the same type, kind and area, with the nearest prices.
+-- Finds similar listings: those of the same type, kind and area with the nearest prices.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -232,10 +242,12 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Published prices of the last two years; rows never change. Cleaned by private.record_price.';
-comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
+  'Published prices of the last two years. Rows are never updated. Cleaned by '
+  'private.record_price.';
+comment on column public.price_history.price is
+  'The price in KWD from changed_at onwards; null if not stated.';
 comment on column public.price_history.unlisted_for is
-  'How long the listing had been unlisted in total by changed_at.';
+  'The total time up to changed_at in which the listing was not listed.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -250,23 +262,23 @@ create table public.auctions (
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
 comment on table public.auctions is 'Auction windows of sale listings. Deleted with the listing.';
-comment on column public.auctions.start_price is 'The lowest first bid in KWD.';
-comment on column public.auctions.min_increment is 'The smallest step between bids in KWD.';
+comment on column public.auctions.start_price is 'The minimum first bid in KWD.';
+comment on column public.auctions.min_increment is 'The minimum increase between bids in KWD.';
 
 alter table public.properties enable row level security;
 alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
--- The select policy for acting is in 07_favorites/2_rules.sql.
+-- The select policy for the role acting is in 07_favorites/2_rules.sql.
 grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;
 grant select, insert, update, delete on public.auctions to acting;
--- Even service_role may not write prices. Only triggers do, with the rights of their owner.
+-- Not even service_role may write prices. Only trigger functions that run as their owner do.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Other people read listings through functions that choose the columns (3_records.sql).
+-- Other people read listings through functions that select the public columns (3_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history

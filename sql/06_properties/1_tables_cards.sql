@@ -1,5 +1,6 @@
--- Cards are stored as JSON text, because building them took longer than finding the listings.
--- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
+-- Cards are stored as JSON text, because building them for each request took longer than finding the
+-- listings. File URLs, and values that depend on the reader or the time, are added on each read
+-- (3_records_cards.sql).
 
 create table private.property_cards (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -19,12 +20,12 @@ create table private.property_cards (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.property_cards is
-  'Pieces of JSON text that private.card_text joins; an up_to_ piece ends with the key of the next '
-  'value. Deleted with the listing.';
+  'Fragments of JSON text that private.card_text concatenates. A fragment named up_to_… ends with '
+  'the key of the value that follows it. Deleted with the listing.';
 comment on column private.property_cards.owner_location is
   'The location shown to the owner; null if it is the same.';
 comment on column private.property_cards.picture is
-  'The picture, from the path in its URL to the closing brace.';
+  'The JSON of the first picture, from the path of its URL to the closing brace.';
 
 alter table private.property_cards enable row level security;
 grant select on private.property_cards to acting;

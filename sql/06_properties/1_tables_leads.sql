@@ -10,7 +10,7 @@ create table public.leads (
 );
 comment on table public.leads is 'Requests for contact. Cleaned by private.purge_leads.';
 comment on column public.leads.day is
-  'The day in Kuwait; requests of the same kind on one day make one lead.';
+  'The day in Kuwait time. A person makes at most one lead per listing, kind and day.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
 create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
@@ -27,7 +27,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- This has no foreign keys, because checking them would write a row lock to the listing each time.
+-- No foreign keys: checking them would write a row lock to the listing on every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -37,7 +37,8 @@ create table private.property_views (
 );
 comment on table private.property_views is
   'Signed-in viewers of listings, one row per day. Cleaned by private.purge_views.';
-comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
+comment on column private.property_views.counted is
+  'Whether property_counters.views includes this view.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
 create index property_views_day_idx on private.property_views (day);
@@ -46,7 +47,7 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- This has no foreign keys either. Its rows go before the listing's do.
+-- This table has no foreign keys either. Its rows are purged before the row of the listing.
 create table private.property_days (
   property_id uuid not null,
   day date not null,
@@ -55,9 +56,10 @@ create table private.property_days (
   primary key (property_id, day)
 );
 comment on table private.property_days is
-  'What happened to a listing on a day in Kuwait, one row if anything did. Cleaned by '
-  'private.purge_property_days.';
-comment on column private.property_days.favorites is 'How often it was saved, also if not for long.';
+  'Daily activity of a listing (days in Kuwait time). Days without activity have no row. Cleaned '
+  'by private.purge_property_days.';
+comment on column private.property_days.favorites is
+  'How often the listing was saved that day, even if it was removed again.';
 create index property_days_day_idx on private.property_days (day);
 alter table private.property_days enable row level security;
 grant select on private.property_days to acting;
@@ -68,7 +70,7 @@ create policy "identities see the days of their own listings" on private.propert
       and properties.owner_identity_id = (select private.identity_id())
   ));
 
--- These counts are not in properties, because updating them would rewrite the listing's wide row.
+-- The counts are in their own table, because updating them in properties would rewrite its wide rows.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,

@@ -1,6 +1,6 @@
--- Records are stored as JSON text, because building one takes five times as long as the rest of a
--- read. Values that depend on the reader or the time, counts, the owner's name and URLs are added
--- by 3_records_listed.sql.
+-- Records are stored as JSON text, because building one takes five times as long as the rest of the
+-- request. Counts, URLs, the name of the owner, and values that depend on the reader or the time are
+-- added on each read (3_records_listed.sql).
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -23,16 +23,17 @@ create table private.listed_records (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.listed_records is
-  'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
-  'the next value. Deleted with the listing.';
+  'Fragments of JSON text that private.listed_record_text concatenates. A fragment named up_to_… '
+  'ends with the key of the value that follows it. Deleted with the listing.';
 comment on column private.listed_records.terms is
-  'The text from the value of rentConditions to the value of additionalExpenses.';
-comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
+  'The JSON text from the value of rentConditions through the value of additionalExpenses.';
+comment on column private.listed_records.terms_en is
+  'The English text of terms; null if it is the same.';
 comment on column private.listed_records.media is
-  'The pictures; chr(1) stands for the setting files_url.';
+  'The JSON of the pictures. chr(1) is a placeholder for the setting files_url.';
 comment on column private.listed_records.after_deal is
   'Everything after the value of shareUrl, including the closing brace.';
-comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';
+comment on column private.listed_records.deal is 'The JSON of the deal, valid until drop_until.';
 
 alter table private.listed_records enable row level security;
 grant select on private.listed_records to acting;

@@ -6,15 +6,16 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Copies of listings, made at their suspension, by which a repeat is recognised. '
+  'Copies of suspended listings, used to recognise a new listing that repeats one of them. '
   'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
-  'The listing, whose own row may already be deleted.';
+  'The suspended listing. No foreign key: its row may already be deleted.';
 comment on column private.suspensions.listing is
   'The values by which listings are compared (private.compared_fields).';
-comment on column private.suspensions.pictures is 'The hashes of its pictures.';
+comment on column private.suspensions.pictures is
+  'The SHA-256 hashes of the pictures at the time of the suspension.';
 comment on column private.suspensions.ended_at is
-  'When it was restored or deleted; null while it is suspended.';
+  'When the suspension was lifted or the listing deleted; null during the suspension.';
 create index suspensions_account_idx on private.suspensions (account_id);
 create index suspensions_ended_idx on private.suspensions (ended_at) where ended_at is not null;
 
@@ -28,15 +29,16 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
-  'paired with the first only. Deleted with the listing.';
+  'Pairs of a listing and an earlier listing that it repeats. If a listing has several copies, '
+  'each of them is paired with the original only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats. No foreign key: its row may be deleted before this one.';
+  'The earlier listing. No foreign key: its row may be deleted before this one.';
 comment on column public.duplicates.state is
-  'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
-  'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '
-  'admin has decided about dismissed and suspended pairs, which are not reported again.';
+  'open: waits for the decision of an admin. in_review: of_id is or was suspended, so property_id '
+  'waits for review. gone: one of the two listings of an open pair was suspended or deleted; the '
+  'pair may be reported again. dismissed, suspended: an admin decided; the pair is not reported '
+  'again.';
 create unique index duplicates_pair_key
   on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
 create index duplicates_property_idx on public.duplicates (property_id);
@@ -48,8 +50,8 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings that a job compares with others, so that no writer waits. A listing may have several '
-  'rows. Cleaned by private.find_duplicates.';
+  'A queue of listings that a job compares with others, so that writers need not wait for the '
+  'comparison. A listing may have several rows. Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 
 alter table private.suspensions enable row level security;

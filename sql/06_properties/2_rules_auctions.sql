@@ -2,7 +2,7 @@
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
-  security definer -- writes the listing, whoever changes the auction
+  security definer -- updates the listing, regardless of who changes the auction
   set search_path = ''
 as $$
 begin
@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function private.copy_auction_window is
-  'Copies the window to properties.auction_starts_at and auction_ends_at.';
+  'Copies the auction window to properties.auction_starts_at and auction_ends_at.';
 
 create trigger auctions_window_is_copied
   after insert or update or delete on public.auctions

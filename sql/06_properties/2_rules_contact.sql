@@ -1,9 +1,10 @@
--- This has no search_path, so that it is inlined; calls would take half of a record's build time.
+-- No search_path, so that the planner can inline this function. Calling it would take half of the
+-- time needed to build a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql stable
   rows 1
 begin atomic
-  -- A person's number is shown only if their settings allow it; an organisation's number is public.
+  -- The number of a person is shown only if their settings allow it. Those of organisations are public.
   select coalesce(organisations.phone, own.phone),
     coalesce(organisations.whatsapp, organisations.phone, own.phone)
   from public.identities
@@ -37,8 +38,8 @@ begin
 end
 $$;
 comment on function private.contact_of is
-  'The numbers of a listing''s owner, the chosen ways of contact that are possible, and those that '
-  'lack a number (missing).';
+  'Returns the numbers of the owner of a listing, the chosen ways of contact that work (ways), and '
+  'the chosen ways that do not work because there is no number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
   language plpgsql stable set search_path = ''
@@ -57,7 +58,7 @@ $$;
 
 create function private.notify_of_chat(identity_id uuid, ref_nos bigint[]) returns void
   language plpgsql
-  security definer -- notifies the account behind an identity
+  security definer -- notifies the account of an identity
   set search_path = ''
 as $$
 declare
@@ -97,8 +98,8 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on for an active listing without other contact, or refuses to switch it off. '
-  'Owners are refused earlier, by private.check_reachable.';
+  'Switches chat on for an active listing that offers no other contact. If chat is switched off by '
+  'hand, refuses instead. Owners who try get an error from private.check_reachable first.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties

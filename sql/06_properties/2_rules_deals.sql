@@ -2,7 +2,7 @@ create function private.price_history_stored() returns interval
   language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long past prices are stored. The price in force when that period began is kept too.';
+  'How long past prices are stored. The price that applied when this period began is kept as well.';
 
 create function private.record_price() returns trigger
   language plpgsql security definer set search_path = ''
@@ -30,8 +30,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price in force when the stored
-    -- period began is kept.
+    -- Rows are added only here, so old rows are deleted here too. The price that applied when the
+    -- stored period began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -41,10 +41,10 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records published prices and deletes old ones. 429 rate_limited after too many changes in a '
-  'day.';
+  'Records published prices and deletes old ones. Raises 429 rate_limited if the owner changes the '
+  'price too often in a day.';
 
--- The price of drafts and archived listings is not recorded, because it is not shown.
+-- Prices of drafts and archived listings are not recorded, because nobody else sees them.
 create trigger properties_price_is_recorded_on_insert
   after insert on public.properties
   for each row when (
@@ -75,7 +75,7 @@ begin
 end
 $$;
 comment on function private.price_since is
-  'When the price that applied at a given time began to apply; -infinity if unknown.';
+  'Returns since when the price of a given time had applied; -infinity if unknown.';
 
 create function private.lowest_price(property_id uuid, before timestamptz) returns numeric
   language plpgsql stable
@@ -92,14 +92,15 @@ begin
   );
 end
 $$;
-comment on function private.lowest_price is 'The lowest price of the 30 days before a time.';
+comment on function private.lowest_price is
+  'Returns the lowest price in the 30 days before a time.';
 
 create function private.is_fall(before numeric, price numeric) returns boolean
   language sql immutable
   return coalesce(price between before * 0.5 and before * 0.99, false);
 comment on function private.is_fall is
-  'Whether a price is 1 to 50 percent below another. A smaller fall is not worth a notification, '
-  'and a larger one is taken for a mistake.';
+  'Whether a price is 1 to 50 percent lower than before. A smaller reduction is not worth a '
+  'notification, and a larger one is assumed to be a mistake.';
 
 create function private.price_fell_from(property public.properties) returns numeric
   language plpgsql stable
@@ -116,8 +117,9 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present price, or null if the present price is no '
-  'fall from it. So a price that rises and returns has not fallen.';
+  'Returns the lowest price of the 30 days before the last change of the price, or null if the '
+  'current price is not a reduction from it. A price that was raised and then restored is '
+  'therefore not a reduction.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
@@ -136,9 +138,9 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop such that the current price is at least 5 % below every price of the
-  -- 30 days before the drop. low_until takes one pass; a window frame of 30 days would be aggregated
-  -- again for each price.
+  -- This finds the latest drop for which the current price is at least 5 % below every price of the
+  -- 30 days before the drop. low_until is computed in one pass, whereas a window frame of 30 days
+  -- would be aggregated again for every row.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -162,7 +164,7 @@ begin
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
   lowest := private.lowest_price(property.id, dropped_at);
-  -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
+  -- If a price drops by more than half, either the old or the new price is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
     lowest := null;
@@ -177,13 +179,13 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
-  'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
-  'days when it dropped. The last such drop counts.';
+  'Updates drop_pct and drop_until. A price drop makes the listing a deal for 14 days if the '
+  'current price is 5 to 50 percent below the lowest price of the 30 days before the drop, and the '
+  'listing had been listed for 7 days before the drop. The latest such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
-  security definer -- reads all prices of the listing, whoever changed one
+  security definer -- reads all prices of the listing, regardless of who changed one
   set search_path = ''
 as $$
 begin
@@ -197,7 +199,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_price_history is 'Updates the deal when the price history changes.';
+comment on function private.on_price_history is
+  'Updates the deal of a listing when its price history changes.';
 
 create trigger price_history_makes_deals
   after insert or update or delete on public.price_history

@@ -1,6 +1,6 @@
 create function private.on_property_edited() returns trigger
   language plpgsql
-  security definer -- reads the vocabularies, whoever edits
+  security definer -- reads the vocabularies, regardless of who edits
   set search_path = ''
 as $$
 declare
@@ -30,17 +30,17 @@ begin
   if unknown is not null then
     perform private.refuse_by_hand(format('Not saved: %s, see vocabularies.', unknown));
   end if;
-  -- An owner who has the listing open must not overwrite this change without seeing it.
+  -- The new version keeps an owner who is editing the listing from overwriting this change unseen.
   new.version := old.version + 1;
   return new;
 end
 $$;
 comment on function private.on_property_edited is
-  'Checks the codes of a listing edited by hand and increments its version.';
+  'Checks the codes of a listing that was edited by hand, and increments its version.';
 
 create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
 comment on trigger properties_edited_are_another_version on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';

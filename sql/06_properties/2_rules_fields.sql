@@ -1,6 +1,6 @@
--- The facade's schemas make the same checks; these rules also bind callers of the Data API.
--- Functions and triggers that list columns are generated from these rows when sql/ is loaded,
--- because plpgsql caches plans only for static statements.
+-- The schemas of the facade make the same checks. These rules also apply to callers of the Data API.
+-- Functions and triggers that name the columns of fields are generated from private.property_fields
+-- when sql/ is loaded, because PL/pgSQL caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -54,13 +54,15 @@ begin
 end
 $$;
 comment on function private.property_fields is
-  'The fields in the order of the record. uses: reviewed (an admin has to approve a change if '
-  'listings are reviewed), card, by_hand (an admin may change it in Studio), searched.';
+  'Lists the fields of a listing in the order of the record. Values of uses: reviewed (if listings '
+  'are reviewed, an admin has to approve changes), card (the card contains it), by_hand (an admin '
+  'may edit it in Studio), searched (search filters or indexes use it).';
 
 create function private.column_of(field text) returns text
   language sql immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
-comment on function private.column_of is 'Returns title_ar for titleAr.';
+comment on function private.column_of is
+  'Converts the name of a field to that of its column, such as titleAr to title_ar.';
 
 create function private.property_columns(use text default null) returns text[]
   language sql stable set search_path = ''
@@ -93,7 +95,8 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field; given a use, only fields with it.';
+  'Returns a select list of the fields from first_field to last_field, or of only those that have '
+  'the given use.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -118,7 +121,7 @@ begin
   elsif form = 'type' then
     problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
   elsif value = 'null' then
-    -- Null clears a field, or resets it to its default if the field always has a value.
+    -- Null clears a field. A field that cannot be null gets its default.
     clean := case
       when form in ('codes', 'conditions', 'expenses') then '[]'
       when form = 'boolean, true' then 'true'
@@ -158,7 +161,8 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_field is 'The normalised value, or the code of its problem.';
+comment on function private.parse_field is
+  'Returns the normalised value, or an error code if the value is invalid.';
 
 create function private.parse_property_fields(fields jsonb) returns jsonb
   language plpgsql stable set search_path = ''
@@ -186,7 +190,7 @@ begin
       field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
       field.maximum)
     as parsed
-  -- Null clears any field but the type; for the type, and inside a value, it counts as absent.
+  -- Null clears any field except the type. A null type, or a null inside a value, counts as absent.
   where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;
@@ -226,7 +230,7 @@ begin
     answer.lng := location -> 'lng';
     answer.location_precision := location ->> 'precision';
   end if;
-  -- An area implies its governorate.
+  -- The governorate is derived from the area.
   if answer.area_id is not null and (
     answer.governorate_id is null or fields ? 'areaId' and not fields ? 'governorateId'
   ) then
@@ -237,8 +241,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields, report reasons and decision
--- reasons.
+-- Administrators may add codes only to the vocabularies of fields, of report reasons and of decision
+-- reasons. For all others, functions know each code.
 do $$
 begin
   execute format(

@@ -11,7 +11,7 @@ begin
 end
 $$;
 comment on function private.area_point is
-  'The point of an area, or the governorate''s if the area has none.';
+  'Returns the point of an area, or that of its governorate if the area has none.';
 
 create function private.show_place() returns trigger
   language plpgsql security definer set search_path = ''
@@ -34,8 +34,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. For the precision area, or without a pin, it is the area''s '
-  'point and reveals nothing about the true one.';
+  'Sets the point that other people see. With the precision area, or without a pin, this is the '
+  'point of the area, which reveals nothing about the true location.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -51,6 +51,6 @@ create trigger properties_show_their_place
   )
   execute function private.show_place();
 comment on trigger properties_show_their_place_on_insert on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 comment on trigger properties_show_their_place on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';

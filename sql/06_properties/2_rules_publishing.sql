@@ -44,7 +44,7 @@ create function private.check_reach(property public.properties, was public.prope
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
+  -- Only a new pin or area is checked, so that a listing already outside its area can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -63,7 +63,8 @@ begin
 end
 $$;
 comment on function private.check_reach is
-  'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
+  'Refuses a change by the owner if the pin would be further than reach_km from the centroid of '
+  'the area.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql stable set search_path = ''
@@ -84,7 +85,8 @@ begin
 end
 $$;
 comment on function private.submit_property is
-  'Checks a listing and makes it active, or pending_review if listings are reviewed.';
+  'Checks whether a listing can be published and sets its status to active, or to pending_review '
+  'if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql stable set search_path = ''
@@ -117,7 +119,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin, block and building are shown, as they are with an exact pin.
+    -- A listing without a pin shows its block and building, just as one with an exact pin does.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(
@@ -127,8 +129,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'The part of a change that shows less, and so applies at once even under review: emptied fields '
-  'and a coarser location.';
+  'Returns the part of a change that needs no approval because it reveals less: cleared fields and '
+  'a less precise location.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''

@@ -1,5 +1,6 @@
--- A listing repeats another of the same type, kind and area if size and price differ by 2 % at most,
--- they have the same picture or similar titles, and no other field shows that the units differ.
+-- A listing repeats another one of the same type, kind and area if size and price differ by at most
+-- 2 %, they share a picture or have similar titles, and no other field shows that they are different
+-- units.
 
 create function private.is_close(one numeric, other numeric) returns boolean
   language sql immutable
@@ -9,19 +10,19 @@ create function private.differs(one text, other text) returns boolean
   language sql immutable
   return coalesce(one is distinct from other
     and private.search_text(one) <> private.search_text(other), false);
-comment on function private.differs is 'Whether both are given and are different.';
+comment on function private.differs is 'Whether both texts are given and differ.';
 
 create function private.repeats(
   one public.properties, other public.properties, same_picture boolean
 ) returns boolean
   language plpgsql immutable
-  security definer -- the schema of the extension is closed to the role acting
+  security definer -- the role acting cannot use the schema of the extension
   set search_path = ''
 as $$
 begin
   return coalesce(
     (one.type, one.kind, one.area_id) = (other.type, other.kind, other.area_id)
-    -- area_m2 is not generated yet in a row that is about to be saved.
+    -- The generated column area_m2 is not yet set in a row that is about to be saved.
     and private.is_close(coalesce(one.land_area_m2, one.built_area_m2),
       coalesce(other.land_area_m2, other.built_area_m2))
     and coalesce(private.is_close(one.price, other.price),
@@ -78,8 +79,8 @@ begin
 end
 $$;
 comment on function private.refuse_repeat is
-  'Refuses to publish a listing that repeats another one of its identity. The caller has locked '
-  'the identity''s quota.';
+  'Refuses to publish a listing that repeats another listing of its identity. The caller must hold '
+  'the lock on the quota of the identity.';
 
 create function private.compared_fields(property public.properties) returns jsonb
   language sql stable
@@ -115,8 +116,9 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats a listing of its account that is suspended, or was in the last 180 '
-  'days, unless an admin has decided about the pair. Stores the pair; approval dismisses it.';
+  'Whether the listing repeats a listing of the same account that is suspended, or was suspended '
+  'in the last 180 days. Pairs that an admin already decided on are ignored. The pair is stored, '
+  'and dismissed when the listing is approved.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''
@@ -130,5 +132,5 @@ begin
 end
 $$;
 comment on function private.publish_or_review is
-  'Refuses a listing that becomes active and repeats another of its identity, or makes it wait for '
-  'review if it repeats one that is or was suspended.';
+  'Refuses a listing that is about to become active and repeats another listing of its identity. '
+  'Sends it to review if it repeats a listing that is or was suspended.';

@@ -1,8 +1,11 @@
--- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
---   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
+-- The usual transitions of a listing. Besides these, a takeover of the account turns listings in review
+-- into drafts (5_writes_takeover.sql), and a listing that exceeds the quota is paused.
+--   draft -> active, or draft -> pending_review -> active or rejected
+--   rejected -> active or pending_review
 --   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
---   expired -> active within 90 days; an active one can be renewed in the last 7 days of its time
---   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
+--   expired -> active within 90 days; an active listing can be renewed in its last 7 days
+--   any of these -> archived -> draft; any -> deleted
+--   An admin suspends a listing and lifts the suspension.
 
 create function private.property_actions()
   returns table (action text, from_statuses text[], only_type text)
@@ -44,8 +47,9 @@ as $$
     'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
 
--- A new state has the same effects after an owner's act, an admin's decision and a change in
--- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
+-- Entering a state has the same effects whether the owner acts, an admin decides or somebody edits
+-- the row in Studio. Times that were set explicitly are kept, missing times are filled in, and
+-- impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
   language plpgsql set search_path = ''
 as $$
@@ -75,11 +79,11 @@ declare
   clock constant timestamptz := private.plan_clock(listing.owner_identity_id);
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
-    -- The length of the pause is added to expires_at.
+    -- Extends expires_at by the length of the pause.
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
-      -- A listing that was active before it went to review keeps its time.
+      -- A listing that was active before its review keeps its remaining time.
       and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
@@ -88,8 +92,8 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- An owner who publishes has passed the quota check. If somebody else makes a listing active that
-  -- is over the quota, it is paused.
+  -- When owners publish, the quota was already checked. If somebody else activates a listing and the
+  -- quota is full, the listing is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -105,8 +109,9 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'Sets the times of an active or paused listing, and pauses one over quota. before is null for a '
-  'new listing; previous is its old state, or the one before a suspension.';
+  'Sets the times of an active or paused listing, and pauses a listing that exceeds the quota. '
+  'before is null for a new listing. previous is the old state or, after a suspension, the state '
+  'before it.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -115,7 +120,7 @@ create function private.enter_property_state() returns trigger
 as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
-  previous text; -- the old state, or the one before a suspension
+  previous text; -- the old state or, after a suspension, the state before it
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -126,8 +131,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- For a paused listing, the end of the pause adds this time too. The time for which an
-    -- administrator stops the owner is added when the owner may act again.
+    -- For a paused listing, the end of the pause will add the time of the suspension too. If an
+    -- administrator stopped the owner meanwhile, that time is added when the owner may act again.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',
@@ -164,10 +169,10 @@ begin
       new.expires_at := least(new.expires_at, now());
     when new.status = 'archived' then
       if new.pending_changes is not null then
-        -- The listing is no longer visible, so waiting changes need no approval.
+        -- The listing is no longer visible, so its pending changes need no approval.
         new := private.apply_fields(new, new.pending_changes);
         if new.pending_changes ? 'titleAr' then
-          new.expires_at := null; -- see private.shown_title: others never saw this title
+          new.expires_at := null; -- tells private.shown_title that other people never saw this title
         end if;
         new.pending_changes := null;
       end if;
@@ -180,7 +185,7 @@ begin
     when new.status = 'deleted' then
       new.deleted_at := coalesce(new.deleted_at, now());
       new.pending_changes := null;
-    else null; -- pending_review and rejected have no effects
+    else null; -- pending_review and rejected have no further effects
   end case;
   if new.status not in ('suspended', 'deleted') then
     new.suspended_from := null;
@@ -195,11 +200,11 @@ create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state_on_insert on public.properties is
-  'Runs before properties_start, because the state decides whether the listing is shown.';
+  'Runs before properties_start, which derives from the status whether the listing is listed.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state on public.properties is
-  'Runs before properties_are_listed, because the state decides whether the listing is shown.';
+  'Runs before properties_are_listed, which derives from the status whether the listing is listed.';
 

@@ -2,7 +2,7 @@ create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Codes are checked one by one, because most lists have only one.
+  -- A loop suffices, because most lists contain only one code.
   for index in 0 .. jsonb_array_length(codes) - 1 loop
     if jsonb_typeof(codes -> index) <> 'string' or not (case vocabulary
       when 'area' then exists (select from public.areas where areas.id = codes ->> index)
@@ -43,7 +43,7 @@ declare
   given constant text := value #>> '{}';
   most constant integer := maximum;
   stored text;
-  judged text; -- in NFKC
+  judged text; -- the NFKC form, which the checks apply to
   visible text;
 begin
   problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
@@ -58,7 +58,8 @@ begin
     judged := private.tidy(given, most, '');
     stored := case form when 'name' then judged else private.tidy(given, most, '', 'nfc') end;
   end if;
-  -- Joiners and direction marks belong to many scripts but are invisible by themselves.
+  -- Joiners and direction marks are valid in many scripts but invisible, so they do not count towards
+  -- the minimum length.
   visible := regexp_replace(judged, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(stored);
   problem := case
@@ -71,8 +72,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'Returns a line or text in NFC or a name in NFKC, and any problem, such as a character that '
-  'hides or reverses text. The NFKC form is checked.';
+  'Returns a line or text in NFC, or a name in NFKC, and the problem, if any, such as a character '
+  'that hides or reverses text. The checks apply to the NFKC form.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -114,7 +115,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- The default precision is block, which does not show the exact location.
+  -- The default precision is block, which does not reveal the exact location.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -145,7 +146,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without its own text gets the vocabulary's, but "other" has none there.
+    -- A term without its own text gets the text of the vocabulary. The code "other" has no such text.
     if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -164,7 +165,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- Only records have "text" or "label". It is ignored, so that clients can send a record back.
+    -- The read-only key "text" or "label" is ignored, so that clients can send a record back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
@@ -172,4 +173,5 @@ begin
 end
 $$;
 comment on function private.parse_terms is
-  'Parses rent conditions or expenses: code, text, and for expenses an amount and its period.';
+  'Parses rent conditions or additional expenses. Each has a code and a text, and an expense also '
+  'has an amount and a period.';

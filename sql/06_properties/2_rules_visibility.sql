@@ -1,4 +1,5 @@
--- Listings copy the owner's type, verification and state, so that searches read only one table.
+-- Listings contain copies of the owner's type, verification and state, so that a search reads only
+-- one table.
 
 create function private.copy_owner_to_listing() returns trigger
   language plpgsql
@@ -8,7 +9,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- The shared lock makes a suspension of the owner wait, so that it finds this listing too.
+  -- With this shared lock, a concurrent suspension of the owner waits and then updates this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -19,11 +20,12 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- An owner who has just been deleted must not get a listing that outlives the account.
+    -- The owner has just been deleted. A new listing would outlive the account.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- The lock is exclusive: a trigger may update this row next, and two shared locks would deadlock.
+  -- A shared lock would not do: a trigger may update this row next, and two transactions that both hold
+  -- a shared lock on it would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -36,7 +38,8 @@ begin
   return new;
 end
 $$;
-comment on function private.copy_owner_to_listing is 'Copies columns of the owner to new listings.';
+comment on function private.copy_owner_to_listing is
+  'Copies the type, verification and state of the owner to a new listing.';
 
 create trigger properties_start
   before insert on public.properties
@@ -59,7 +62,7 @@ begin
 end
 $$;
 comment on function private.set_listed is
-  'Sets properties.listed, and adds up the time for which a published listing is not listed.';
+  'Sets properties.listed, and sums up how long a published listing has not been listed.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
@@ -71,7 +74,7 @@ create trigger properties_are_listed
 comment on trigger properties_are_listed on public.properties is
   'Runs after properties_abide_by_their_state, which may change the status.';
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
   language sql stable
@@ -82,7 +85,8 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
+  'Whether an identity can see a listing. Everybody sees listed properties, and for 30 days closed '
+  'ones. The owner sees all except deleted listings.';
 
 create function private.shown_title(property public.properties, viewer_identity_id uuid)
   returns text
@@ -92,14 +96,14 @@ create function private.shown_title(property public.properties, viewer_identity_
       and (shown_title.property).status in (
         'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
       )
-      -- expires_at is null where others have not seen this title.
+      -- expires_at is null if other people never saw this title.
       and ((shown_title.property).status not in ('archived', 'deleted')
         or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that is visible or that its owner has withdrawn, for people who saved it '
-  'or wrote about it. Null if an admin suspended it, if its owner may not act, or if others never '
-  'saw this title before it was archived or deleted.';
+  'The title of a listing that is visible or was withdrawn by its owner, for people who saved it '
+  'or wrote about it. Null if an admin suspended the listing, if the owner may not act, or if the '
+  'listing was archived or deleted before other people ever saw this title.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -138,5 +142,5 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Drops listings of blocked identities. Pages may get shorter, because cursors and counts ignore '
-  'blocks.';
+  'Removes the listings of blocked identities. Cursors and counts ignore blocks, so a page may '
+  'contain fewer items than requested.';

@@ -1,4 +1,4 @@
--- The next five functions have no search_path, so that they are inlined
+-- The next five functions have no search_path, so that the planner can inline them
 -- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql stable parallel safe
@@ -26,7 +26,7 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
-  'The public URL of a listing as JSON text. template is the setting share_url, or null.';
+  'Returns the public URL of a listing as JSON text. template is the setting share_url or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -41,7 +41,7 @@ begin
     select jsonb_agg(term || jsonb_build_object(
       words, coalesce(vocabularies.text_en, term ->> (words || 'Ar'))) order by ordinal)
     from jsonb_array_elements(terms) with ordinality as listed (term, ordinal)
-    -- The owner's own words are shown unchanged.
+    -- A text that the owner wrote differs from that of the vocabulary and is shown unchanged.
     left join public.vocabularies on english
       and vocabularies.vocabulary = worded_terms.vocabulary
       and vocabularies.code = term ->> 'code'
@@ -50,9 +50,10 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'The terms in the owner''s own words, otherwise in the vocabulary''s Arabic or English words.';
+  'Adds a text to each term: what the owner wrote or, if that is the text of the vocabulary, the '
+  'Arabic or English text of the vocabulary.';
 
--- The columns of fields that are shown unchanged are generated from property_fields.
+-- The select lists of fields that are shown unchanged are generated from private.property_fields.
 do $$
 begin
   execute format($function$
@@ -70,7 +71,8 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenating is three times as fast as building JSON objects, and subqueries beat a wide join.
+  -- Concatenating text is three times as fast as building JSON objects, and subqueries are faster
+  -- than a wide join.
   return query
   select
     requested.ordinal,
@@ -118,7 +120,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Others see these two ways of contact only if there is a number for them.
+          -- Other people see these two ways of contact only if there is a number.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -200,8 +202,8 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'The records of listings. The caller must have checked that the viewer (null for a guest) may '
-  'see these listings.';
+  'Returns the records of listings. The caller must have checked that the viewer (null for a '
+  'guest) may see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql stable set search_path = ''

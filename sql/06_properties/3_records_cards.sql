@@ -51,9 +51,10 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for files_url.';
+  'Returns the name and avatar as JSON text. chr(1), which cannot occur in JSON, is a placeholder '
+  'for files_url.';
 
--- The stored text must not depend on the session, so its time zone and number digits are fixed.
+-- The stored text must not depend on the session, so the time zone and extra_float_digits are fixed.
 do $$
 begin
   execute format($function$
@@ -116,7 +117,7 @@ $body$
 end
 $$;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
@@ -131,7 +132,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs, because with files_url used twice this would not be inlined.
+    -- A single replace inserts all URLs: if files_url occurred twice, the function would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -161,7 +162,7 @@ create function private.list_items(
   language plpgsql stable
   security definer -- reads other people's listings, which are public
   set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- otherwise a short page would be planned every time
+  set plan_cache_mode = 'force_generic_plan' -- otherwise every call for a short page would be planned
 as $$
 begin
   if fields is distinct from 'card' and private.wants_records(fields) then
@@ -190,5 +191,5 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller '
-  'has checked that the viewer may see the listings.';
+  'Returns a JSON array of the cards of listed properties or, if fields is full, of their records. '
+  'The caller must have checked that the viewer may see the listings.';

@@ -1,7 +1,7 @@
--- The stored text must not depend on the session, so its time zone and number digits are fixed.
+-- The stored text must not depend on the session, so the time zone and extra_float_digits are fixed.
 create function private.listed_record(property public.properties) returns private.listed_records
   language plpgsql stable set search_path = '' set timezone = 'UTC' set extra_float_digits = 0
-  set plan_cache_mode = force_generic_plan -- a new plan for each record takes 4 ms instead of 0.2
+  set plan_cache_mode = force_generic_plan -- planning for each record takes 4 ms instead of 0.2 ms
 as $$
 declare
   files_url text := (
@@ -11,11 +11,11 @@ declare
   pieces text[];
   stored private.listed_records;
 begin
-  -- A key with its quotes cannot occur inside a value, where quotes are escaped.
+  -- A quoted key cannot occur inside a value, because quotes in values are escaped.
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
-      -- The stored record is in Arabic, even if the session that writes it uses English.
+      -- The stored record is in Arabic, whatever the language of the session that writes it.
       (select records.record::text from private.property_records(array[property.id], null, false)
         as records),
       '"priceLabel":', '"priceLabel":' || cut), ',"isNegotiable":', cut || ',"isNegotiable":'),
@@ -56,7 +56,7 @@ begin
 end
 $$;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.listed_record_text(
   stored private.listed_records, is_favorite boolean, counters private.property_counters,
   share_template text, english boolean
@@ -85,5 +85,5 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'Joins the pieces of a record. The caller replaces chr(1) with the setting files_url. '
-  'share_template is the setting share_url as JSON text.';
+  'Concatenates the fragments of a record. The caller must replace chr(1) with the setting '
+  'files_url. share_template is the setting share_url as JSON text.';

@@ -7,7 +7,7 @@ declare
   record text;
   waiting text;
 begin
-  -- Only listed properties have a stored record, and owners see more than it contains.
+  -- Only listed properties have a stored record. Their owners see more than it contains.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
     (select settings.value::text from private.settings where settings.name = 'share_url'),
@@ -35,11 +35,11 @@ begin
       values (get_property.property_id, viewer_id)
       on conflict do nothing;
       if found then
-        -- A view may be lost in a crash, so the commit need not wait for the disk.
+        -- Losing a view in a crash is acceptable, so the commit need not wait for the disk.
         waiting := set_config('synchronous_commit', 'off', true);
       end if;
     exception
-      -- If the view cannot be counted, the listing is returned anyway.
+      -- The listing is returned even if the view cannot be stored.
       when read_only_sql_transaction or insufficient_resources then null;
     end;
   end if;
@@ -47,8 +47,8 @@ begin
 end
 $$;
 comment on function private.get_property is
-  'Api: A listing; its owner sees it in any state but deleted. 404 property_not_found, also for '
-  'a listing that the caller may not see.';
+  'Api: Returns a listing. Its owner sees it in every state except deleted. 404 property_not_found '
+  'if it does not exist or the caller may not see it.';
 
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
@@ -63,7 +63,8 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
+  'Returns the record of a listing to its owner, in any state except deleted, and the record of a '
+  'closed listing to everybody for 30 days.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql security definer set search_path = ''
@@ -91,7 +92,7 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number in its refNo. Numbers can be guessed, so strangers only get the '
-  'id, refNo, status and title of a closed listing.';
+  'Facade: returns a listing by the number in its refNo. Numbers can be guessed, so of a closed '
+  'listing other people get only the id, refNo, status and title.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;

@@ -1,6 +1,6 @@
 create function private.first_counted_day() returns date
   language plpgsql stable
-  security definer -- reads the days of all listings
+  security definer -- reads the daily activity of all listings
   set search_path = ''
 as $$
 begin
@@ -32,7 +32,7 @@ begin
     group by property_days.day
   ) as happened on happened.day = calendar.day
   left join (
-    -- Leads are kept for longer than 90 days and have their day, so they are not counted twice.
+    -- Contacts are not in property_days: leads have a day and are kept for longer than 90 days.
     select leads.day, count(*) as contacts from public.leads
     where leads.property_id = any (property_ids) and leads.day >= first_day
     group by leads.day
@@ -41,8 +41,8 @@ begin
 end
 $$;
 comment on function private.figures_by_day is
-  'What happened to listings of the caller on each of the last days in Kuwait, today''s the last, '
-  'none before the first that was counted.';
+  'Returns the daily activity of listings of the caller for the given number of days (in Kuwait '
+  'time), up to and including today. Days before the first recorded day are omitted.';
 
 create function private.market_of(property public.properties) returns json
   language plpgsql stable set search_path = ''
@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function private.market_of is
-  'What listed ones of the same type, kind and area cost, and how many percent of them cost less '
-  'than this one; null for fewer than five.';
+  'Compares the price of a listing with those of all listed properties of the same type, kind and '
+  'area. percentile is the percentage of them that cost less. Null if there are fewer than five.';
 
 create function private.get_property_insights(property_id uuid, days integer default 30)
   returns json
@@ -104,7 +104,7 @@ begin
 end
 $$;
 comment on function private.get_property_insights is
-  'Api: Views, favorites and contacts of a listing of the acting identity on each of the last days '
-  '(90 at most), and where its price stands among others. 404 property_not_found.';
+  'Api: Returns the daily views, favorites and contacts of a listing of the acting identity for up '
+  'to 90 days, and compares its price with those of similar listings. 404 property_not_found.';
 
 grant execute on function private.get_property_insights to authenticated;

@@ -36,7 +36,8 @@ begin
 end
 $$;
 comment on function private.list_my_properties is
-  'Api: The acting identity''s own listings, newest first, all or those in one state.';
+  'Api: Lists the listings of the acting identity, newest first. status restricts them to one '
+  'state.';
 
 create function private.list_price_history(
   property_id uuid, page_cursor text default null, page_size integer default 20
@@ -74,12 +75,13 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices of the last two years and the one before them, newest first. 404 property_not_found.';
+  'Api: Lists the prices of a listing in the last two years, and the price that applied when these '
+  'years began, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare prices; reads owners' accounts
+  security definer -- row-level security would rule out the index on prices; reads accounts of owners
   set search_path = ''
 as $$
 declare
@@ -95,7 +97,7 @@ begin
           order by nearest.is_here desc, nearest.difference, nearest.id
         ) as nth
       from (
-        -- This takes the nearest prices above and below in each area straight from the index.
+        -- The nearest prices above and below are read in index order, area by area.
         select
           near.id, near.owner_identity_id,
           areas.id = property.area_id as is_here, abs(near.price - own_price) as difference
@@ -135,8 +137,9 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten most similar listings, at most two of an account: first those in the same area, then by '
-  'nearest price. depth limits how many listings above and below the price each area contributes.';
+  'Returns the ten most similar listings, at most two per account. Those in the same area come '
+  'first, then those with the nearest prices. depth limits how many listings with a higher and '
+  'with a lower price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -147,7 +150,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If fewer than ten were found, for example because most are of one account, more are considered.
+  -- There may be fewer than ten, for example if most belong to one account. Then more are considered.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -156,9 +159,9 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Api: At most ten listings of the same type and kind in the same governorate, at most two of an '
-  'account, as cards, or as records if fields is full. Those of the same area come first, then the '
-  'nearest prices. 404 property_not_found.';
+  'Api: Returns up to ten listings of the same type and kind in the same governorate, at most two '
+  'per account, as cards, or as records if fields is full. Those in the same area come first, then '
+  'those with the nearest prices. 404 property_not_found.';
 
 grant execute on function private.list_my_properties to authenticated;
 grant execute on function private.list_price_history, private.list_similar_properties

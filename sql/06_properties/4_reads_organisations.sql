@@ -30,9 +30,9 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Api: A verified company or office of this type with its ten newest listings (as cards; as '
-  'records if fields is full) and a summary of its reviews. 404 org_not_found, also if the '
-  'organisation is of the other type.';
+  'Api: Returns a verified company or office with its ten newest listings (as cards, or as records '
+  'if fields is full) and a summary of its reviews. 404 org_not_found if there is no such '
+  'organisation of this type.';
 
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
@@ -49,11 +49,12 @@ begin
 end
 $$;
 comment on function private.list_organisation_listings is
-  'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
+  'Api: Lists the listings of the acting company or office (type), newest first. status restricts '
+  'them to one state.';
 
 create function private.lead_sender(identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads the name of another person, whose lead the caller may see
+  security definer -- reads the name of another person; the caller may see the lead of that person
   set search_path = ''
 as $$
 begin
@@ -120,7 +121,7 @@ begin
 end
 $$;
 comment on function private.list_leads is
-  'Api: The requests for contact with the acting identity, newest first.';
+  'Api: Lists the leads of the acting identity, which are requests for contact, newest first.';
 
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
@@ -134,7 +135,8 @@ begin
 end
 $$;
 comment on function private.list_organisation_leads is
-  'Api: The requests for contact with the acting company or office (type), newest first.';
+  'Api: Lists the leads of the acting company or office (type), which are requests for contact, '
+  'newest first.';
 
 create function private.get_organisation_stats(type text) returns json
   language plpgsql stable security definer set search_path = ''
@@ -194,7 +196,8 @@ begin
 end
 $$;
 comment on function private.get_organisation_stats is
-  'Api: Listings, views, favorites, leads and rating of the acting company or office (type).';
+  'Api: Returns the numbers of listings, views, favorites and leads, and the rating, of the acting '
+  'company or office (type).';
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function

@@ -45,14 +45,15 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job computes this for companies and offices; for a person 20 conversations are read here.
+    -- A job computes this for companies and offices. For a person it is computed here from up to 20
+    -- conversations.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
 end
 $$;
 comment on function private.get_advertiser is
-  'Facade: an advertiser as everybody sees it, as JSON text.';
+  'Facade: returns the public profile of an advertiser as JSON text.';
 
 create function private.list_advertiser_listings(
   identity_id uuid, fields text default 'card', page_cursor text default null,
@@ -85,7 +86,7 @@ begin
 end
 $$;
 comment on function private.list_advertiser_listings is
-  'Facade: the listed properties of an advertiser, newest first, as JSON text.';
+  'Facade: returns the listed properties of an advertiser, newest first, as JSON text.';
 
 grant execute on function private.get_advertiser, private.list_advertiser_listings
   to anon, authenticated;

@@ -26,7 +26,8 @@ begin
   if publish is not true then
     perform private.check_drafts(owner_id);
   end if;
-  -- Some rules depend on the owner's columns, which a trigger copies into the new row.
+  -- The row is inserted first, because some rules depend on values of the owner that a trigger copies
+  -- into it.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
 
@@ -49,9 +50,9 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft or, if publish is true, active or '
-  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
-  'duplicate_listing with publish, drafts_full without; 422 for an upload session '
-  'that is gone, used or another identity''s.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted, account_unproven, 409 '
+  'duplicate_listing if publish is true, drafts_full otherwise, 422 for an upload session that no '
+  'longer exists, was already used or belongs to another identity.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -74,7 +75,7 @@ begin
   end if;
 
   perform private.check_new_titles(given, before);
-  -- The listing as its owner sees it must be valid, even if changes still wait for approval.
+  -- The listing must be valid with all changes applied, including those that still wait for approval.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
   perform private.check_reach(
@@ -152,7 +153,7 @@ as $$
   select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
-  'Changes a listing of the acting identity: absent fields are kept, null clears. 404 '
+  'Changes a listing of the acting identity. Absent fields are kept; null clears a field. 404 '
   'property_not_found, 409 version_conflict, type_immutable, property_state_conflict, 422 '
   'contact_missing, location_outside_area.';
 

@@ -36,7 +36,7 @@ begin
     when action in ('resume', 'renew') then
       perform private.check_reachable(property);
       if property.status = 'active' then
-        makes_active := false; -- it is listed and counted already
+        makes_active := false; -- already listed and counted
         property.confirmed_at := now();
         property.expires_at := greatest(
           property.expires_at, private.plan_clock(property.owner_identity_id)) + make_interval(

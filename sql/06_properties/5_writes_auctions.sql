@@ -26,7 +26,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- When a pause ends, its length is added to expires_at. A draft has no time before publication.
+  -- Ending a pause will extend expires_at by its length. A draft has no expiry before publication.
   if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
@@ -69,9 +69,9 @@ as $$
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
-  'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type, too_big if it ends after the listing, '
-  '409 property_state_conflict.';
+  'Sets the auction of a listing for sale: its window, start price and minimum increment. Replaces '
+  'an auction that is not running. 404 property_not_found, 422 field_not_for_type, too_big if the '
+  'auction would end after the listing expires, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''
@@ -80,8 +80,8 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; repeating it changes nothing. The call is refused for '
-  'the same reasons as api.set_auction.';
+  'Removes an auction that is not running. Repeated calls have no further effect. Fails with the '
+  'same errors as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction

@@ -1,6 +1,6 @@
--- A number cannot be taken back once it is given, so the call must be counted first. Only the
--- facade calls contact_property, after it has committed the count. Through the Data API a caller
--- could undo the count by aborting the call.
+-- A phone number cannot be taken back once it is returned, so the call must be counted first. The
+-- facade commits the count before it calls contact_property. The Data API does not offer this
+-- function, because its callers could undo the count by aborting the transaction.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -46,8 +46,9 @@ begin
 end
 $$;
 comment on function private.offered_contact is
-  'Returns the listing and its owner''s numbers. 404 property_not_found, 403 blocked, 409 '
-  'property_state_conflict with the possible ways, 422 for the caller''s own listing.';
+  'Returns the listing and the numbers of its owner. 404 property_not_found, 403 blocked, 409 '
+  'property_state_conflict with the ways of contact that are possible, 422 for a listing of the '
+  'caller.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -55,7 +56,7 @@ create function private.precheck_contact(
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- A repeated request gets its stored answer, whatever happened to the listing.
+  -- A retry gets the stored response, even if the listing has changed since.
   if not exists (
     select from private.idempotency_keys
     where idempotency_keys.account_id = private.account_id()
@@ -64,14 +65,14 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- contact_property raises the other refusals, after the call was counted.
+  -- contact_property raises the other errors again, after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: 409 property_state_conflict if the listing does not offer this way of contact, before '
-  'contact_property is counted.';
+  'Facade: raises 409 property_state_conflict if the listing does not offer this way of contact, '
+  'so that such a call is not counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql security definer set search_path = ''
@@ -90,7 +91,7 @@ begin
   property := offered.property;
   perform private.require_proof();
   if kind = 'chat' then
-    -- The first message makes the lead.
+    -- The first message of the conversation creates the lead.
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
   else
@@ -107,7 +108,7 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
-  'day; for a chat, its first message does.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind creates at most one lead per '
+  'day. For a chat, the first message creates it.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;

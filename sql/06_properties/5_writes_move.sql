@@ -66,8 +66,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Moves all these listings, or none, to an active identity of the same account. '
-  'private.move_properties checks that the giver owns them.';
+  'Moves the listings to an active identity of the same account, either all of them or none. '
+  'private.move_properties has checked that giver_id owns them.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -114,8 +114,8 @@ begin
 end
 $$;
 comment on function private.move_properties is
-  'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
-  'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
+  'Api: Moves up to 50 listings of the acting identity to another identity of its account, either '
+  'all of them or none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
   'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 '
   'contact_missing.';
 

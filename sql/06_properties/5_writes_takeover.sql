@@ -1,4 +1,5 @@
--- The email of an account may have been registered by another person before it was first proven.
+-- Somebody else may have registered an account with a person's email. When the person first proves that
+-- the email is theirs, everything that was published or submitted before is withdrawn.
 
 create function private.unproven_past_reason() returns text
   language sql immutable
@@ -6,7 +7,7 @@ create function private.unproven_past_reason() returns text
 
 create function private.suspend_unproven_past(account_id uuid) returns void
   language plpgsql
-  security definer -- writes listings and identities of the proven account
+  security definer -- writes listings and identities of the account
   set search_path = ''
 as $$
 declare
@@ -20,7 +21,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A suspended listing becomes paused, or a draft, when its suspension is lifted.
+  -- When its suspension is lifted, such a listing becomes paused or a draft.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -66,6 +67,6 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once. The owner can resume the listings and '
-  'send the identities again.';
+  'Pauses active listings, turns listings in review into drafts, rejects identities that wait for '
+  'verification and pending changes of identities, and notifies the owner once. The owner can '
+  'resume the listings and resubmit the identities.';

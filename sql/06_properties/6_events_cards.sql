@@ -1,5 +1,5 @@
--- Every function that changes values of a card locks the listing first and writes the card in a
--- later statement, so that the second of two concurrent writers sees both changes.
+-- Every function that changes a value of a card first locks the listing and writes the card in a later
+-- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -57,13 +57,13 @@ $$;
 
 create function private.on_owner_renamed() returns trigger
   language plpgsql
-  security definer -- locks listings, and writes tables that no client may write
+  security definer -- locks listings and writes tables that clients may not write
   set search_path = ''
 as $$
 declare
   name_text constant text := private.owner_name_text(new.id);
 begin
-  -- Publishing locks the account too, so no new card can get the old name.
+  -- Publishing locks the account too, so no new card can be written with the old name.
   perform private.lock_account_exclusively(new.account_id);
   perform from public.properties where properties.owner_identity_id = new.id
   order by properties.id for no key update;
@@ -79,9 +79,10 @@ begin
 end
 $$;
 comment on function private.on_owner_renamed is
-  'Writes the owner''s current name and avatar to the cards and records.';
+  'Writes the current name and avatar of the owner to the stored cards and records.';
 
--- Moving files to another URL (private.set_files_url) does not change the stored cards.
+-- Cards do not contain files_url, so a new value (private.set_files_url) leaves them unchanged. The
+-- trigger therefore compares only the file names of avatars.
 create trigger identities_name_their_cards
   after update of display_name, avatar_url on public.identities
   for each row when (

@@ -10,7 +10,7 @@ declare
   );
   owner record;
 begin
-  -- Publishing locks the account too, so no new listing can get the old numbers.
+  -- Publishing locks the account too, so no new listing can be written with the old numbers.
   perform private.lock_account_exclusively(account_id);
   perform from public.properties where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
@@ -36,7 +36,8 @@ begin
 end
 $$;
 comment on function private.follow_numbers is
-  'Switches chat on where no other way of contact is left, and rewrites stored records.';
+  'Switches chat on for listings that have no other way of contact left, and rewrites the stored '
+  'records.';
 
 create function private.on_account_number() returns trigger
   language plpgsql set search_path = ''
@@ -76,7 +77,7 @@ create trigger account_settings_show_the_number
 
 create function private.on_organisation_number() returns trigger
   language plpgsql
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 begin

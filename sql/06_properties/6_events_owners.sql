@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function private.on_owner_account is
-  'Unlists listings of an account that may not act, and lists them again when it may.';
+  'Unlists the listings of an account that may not act, and lists them again when it may.';
 
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
@@ -50,7 +50,7 @@ as $$
 begin
   perform private.update_listings_of_owner(new.id);
   if new.status = 'closed' then
-    -- Personal data are deleted, including texts, the address and the exact location.
+    -- This deletes personal data, including texts, the address and the exact location.
     update public.properties
     set status = 'deleted', deleted_at = coalesce(properties.deleted_at, now()),
         version = properties.version + 1, pending_changes = null, status_reason = null,
@@ -63,7 +63,7 @@ begin
 end
 $$;
 comment on function private.on_owner_identity is
-  'Updates listings when the state of their identity changes; closing the identity deletes them.';
+  'Updates the listings of an identity when its state changes. Closing the identity deletes them.';
 
 create trigger identities_carry_their_listings
   after update of status, type on public.identities
@@ -72,11 +72,12 @@ create trigger identities_carry_their_listings
 
 create function private.return_listing_time() returns trigger
   language plpgsql
-  security definer -- writes listings of the identity, whichever role lets it act again
+  security definer -- writes listings of the identity, regardless of who lets it act again
   set search_path = ''
 as $$
 begin
-  -- If a listing is paused or suspended, only the time until then is added; its end adds the rest.
+  -- If a listing was paused or suspended meanwhile, only the time before that is added here. The end of
+  -- the pause or suspension adds the rest.
   update public.properties
   set expires_at = properties.expires_at
         + (coalesce(properties.paused_at, properties.suspended_at, now()) - old.stopped_at),
@@ -88,7 +89,7 @@ begin
 end
 $$;
 comment on function private.return_listing_time is
-  'Extends an identity''s listings by the time for which an administrator stopped the identity.';
+  'Extends the listings of an identity by the time during which an administrator had stopped it.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -108,7 +109,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Copies the owner''s verification to the listings.';
+  'Copies the verification of an organisation to its listings.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
@@ -139,7 +140,8 @@ begin
 end
 $$;
 comment on function private.check_auctions_of_owner is
-  'Refuses to end a licence before, or within a day after, a live auction of its owner.';
+  'Refuses to shorten a licence that would then expire before an auction of its owner ends or '
+  'within a day after that.';
 
 create trigger organisations_licence_lasts_for_auctions
   before update of licence_expires_on on public.organisations
@@ -148,7 +150,7 @@ create trigger organisations_licence_lasts_for_auctions
 
 create function private.count_listing() returns trigger
   language plpgsql
-  security definer -- writes a counter of the owner's organisation
+  security definer -- updates a counter of the organisation that owns the listing
   set search_path = ''
 as $$
 begin

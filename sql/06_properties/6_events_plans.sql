@@ -1,6 +1,6 @@
 create function private.bring_back_listings(identity_id uuid) returns void
   language plpgsql
-  security definer -- writes listings and notifies their owner, whoever pays for the plan
+  security definer -- writes listings and notifies their owner, regardless of who pays for the plan
   set search_path = ''
 as $$
 declare
@@ -27,10 +27,10 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      -- a listing that awaits approval is not counted
+      -- The notification does not count listings that wait for approval.
       back := back + (property.status = 'active')::integer;
     exception
-      when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
+      when sqlstate 'PT409' or sqlstate 'PT422' then null; -- the owner could not resume it either
     end;
   end loop;
   if back > 0 then
@@ -41,8 +41,9 @@ begin
 end
 $$;
 comment on function private.bring_back_listings is
-  'Resumes listings that the end of a plan has paused in the last 90 days, the oldest first, if '
-  'the quota has room and the owner could resume them. Notifies the owner once.';
+  'Resumes listings that were paused in the last 90 days because a plan ended, the oldest first, '
+  'as long as the quota has room. Skips listings that the owner could not resume either. Notifies '
+  'the owner once.';
 
 create function private.on_plan_interval() returns trigger
   language plpgsql
@@ -56,7 +57,7 @@ begin
 end
 $$;
 comment on function private.on_plan_interval is
-  'Resumes listings that the end of a plan has paused, once an interval is paid.';
+  'Resumes the listings that were paused because a plan ended, once an interval has been paid.';
 
 create trigger subscription_intervals_bring_listings_back
   after insert on public.subscription_intervals
@@ -64,7 +65,7 @@ create trigger subscription_intervals_bring_listings_back
 
 create function private.on_next_plan() returns trigger
   language plpgsql
-  security definer -- writes listings, whoever begins the plan
+  security definer -- writes listings, regardless of who starts the plan
   set search_path = ''
 as $$
 begin
@@ -73,7 +74,7 @@ begin
 end
 $$;
 comment on function private.on_next_plan is
-  'Resumes listings that the end of a plan has paused, once the next one begins.';
+  'Resumes the listings that were paused because a plan ended, once the next plan begins.';
 
 create trigger subscriptions_bring_listings_back
   after update of status on public.subscriptions

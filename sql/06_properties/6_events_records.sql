@@ -1,4 +1,4 @@
--- Writers have locked the listing, as for cards (6_events_cards.sql).
+-- Writers must lock the listing first, as they do for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -40,7 +40,7 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- The trigger names no columns, because the record contains nearly all of them, including the
+-- The trigger names no columns, because the record contains nearly all of them. That includes the
 -- auction window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties

@@ -1,6 +1,6 @@
 create function private.on_suspension() returns trigger
   language plpgsql
-  security definer -- writes tables closed to clients
+  security definer -- writes tables that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -11,7 +11,7 @@ begin
     from public.identities where identities.id = new.owner_identity_id
     on conflict (property_id) do update
     set listing = excluded.listing, pictures = excluded.pictures, ended_at = null;
-    -- Listed copies of it go to review too.
+    -- Listed copies of the listing will go to review too.
     insert into private.duplicate_checks (property_id)
     select copies.id
     from public.identities as owner
@@ -25,7 +25,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_suspension is 'Stores a suspended listing in private.suspensions.';
+comment on function private.on_suspension is
+  'Stores a copy of a listing when it is suspended, and the time when the suspension ends.';
 create trigger properties_are_known_when_suspended
   after update of status on public.properties
   for each row when (new.status <> old.status and 'suspended' in (old.status, new.status))
@@ -40,7 +41,7 @@ begin
 end
 $$;
 comment on function private.forget_suspensions is
-  'Deletes the stored copies of suspended listings of a deleted account.';
+  'Deletes the stored copies of suspended listings when their account is deleted.';
 create trigger accounts_forget_suspensions
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -65,8 +66,9 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'Approving a listing dismisses the pairs for which it was in review, even if the quota then '
-  'pauses it. If a listing of an open pair is suspended or deleted, nothing is left to decide.';
+  'When a listing is approved, dismisses the pairs for which it was in review, even if a full '
+  'quota pauses the listing at once. When a listing is suspended or deleted, sets its open pairs '
+  'to gone.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
@@ -90,7 +92,7 @@ begin
 end
 $$;
 comment on function private.queue_duplicate_check is
-  'Queues a listing that is newly shown, or was changed, to be compared with others.';
+  'Queues a listing for comparison with others when it becomes listed or is changed.';
 create trigger properties_are_compared
   after update on public.properties
   for each row when (

@@ -22,7 +22,8 @@ $$;
 create function private.expire_listings() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks owners' organisations (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks the organisation of each owner
+  -- (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -40,7 +41,8 @@ as $$
   ))
 $$;
 comment on function private.expire_listings is
-  'Job: expires listings whose time is over, except those of owners whom an administrator stopped.';
+  'Job: expires active listings after expires_at, except those of owners whom an administrator '
+  'stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -68,7 +70,7 @@ as $$
     select moved.id::text
     from public.areas
     cross join lateral private.area_point(areas.id, areas.governorate_id) as point
-    -- If the point of the area has not changed, two index look-ups find no row.
+    -- For an area whose point has not changed, these are two index lookups that find no row.
     cross join lateral (
       (
         select properties.id from public.properties
@@ -91,7 +93,7 @@ as $$
   ))
 $$;
 comment on function private.move_area_points is
-  'Job: moves listings that are shown at their area''s point when that point has changed.';
+  'Job: moves listings that are shown at the point of their area after that point has changed.';
 
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -100,7 +102,7 @@ begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
-  -- A locked row is left for the next run, so that the job does not wait.
+  -- If the row is locked, the listing is left for the next run, so that the job does not wait.
   perform from private.property_counters
   where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
@@ -134,7 +136,7 @@ as $$
   ))
 $$;
 comment on function private.count_views is
-  'Job: adds new views to the counts of listings and of their days.';
+  'Job: adds new views to the total and daily counts of listings.';
 
 create function private.purge_views() returns bigint
   language sql security definer set search_path = ''
@@ -162,7 +164,7 @@ as $$
   select private.purge('private.property_days', 'day', '90 days')
 $$;
 comment on function private.purge_property_days is
-  'Job: deletes what happened to listings more than 90 days ago.';
+  'Job: deletes the daily activity of listings after 90 days.';
 
 create function private.purge_leads() returns bigint
   language sql security definer set search_path = ''
@@ -174,12 +176,12 @@ comment on function private.purge_leads is 'Job: deletes leads after a year.';
 create function private.find_duplicates_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- "on conflict" does not accept qualified column names
 declare
   property public.properties;
   pictures text[];
 begin
-  -- The row is deleted first, so that a later change adds a new row.
+  -- The rows are deleted first, so that a change made from now on queues the listing again.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -192,8 +194,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds listings with a similar price. A copy is paired with the original
-    -- only, because a hundred copies would make five thousand pairs.
+    -- properties_similar_idx finds listings with a similar price. Each copy is paired only with the
+    -- original, because pairing a hundred copies with each other would create five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -226,7 +228,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Listings that are not listed are queued again when they are listed.
+  -- Listings that are not listed can be removed: they are queued again when they become listed.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -238,8 +240,9 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. If one repeats a suspended listing '
-  'of its account, it goes to review; a pair with the same picture is queued for admins.';
+  'Job: compares listings that became listed or were changed with other listings. A listing that '
+  'repeats a suspended listing of the same account goes to review. A pair of listings with the '
+  'same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''
@@ -247,7 +250,7 @@ as $$
   select private.purge('private.suspensions', 'ended_at', '180 days')
 $$;
 comment on function private.purge_suspensions is
-  'Job: forgets suspended listings 180 days after they were restored or deleted.';
+  'Job: deletes the copies of suspended listings 180 days after the suspension ended.';
 
 create function private.purge_deleted_listings() returns bigint
   language plpgsql security definer set search_path = ''
@@ -257,7 +260,7 @@ declare
   ids constant uuid[] := array(
     select properties.id from public.properties
     where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
-      -- A listing is kept while a report about it is open, and until its pictures are deleted.
+      -- A listing is kept while a report about it is open or its pictures still exist.
       and not exists (
         select from public.reports
         where reports.target_type = 'property' and reports.target_id = properties.id
@@ -268,7 +271,8 @@ declare
     limit 100
   );
 begin
-  -- Conversations are locked first (03_accounts/2_rules_locks.sql). Deleted listings need no lock.
+  -- Conversations are locked before listings (03_accounts/2_rules_locks.sql). Listings that are already
+  -- deleted need no lock.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
@@ -280,7 +284,7 @@ begin
 end
 $$;
 comment on function private.purge_deleted_listings is
-  'Job: deletes the rows of listings that were deleted 90 days ago.';
+  'Job: deletes the rows of listings 90 days after the listings were deleted.';
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,

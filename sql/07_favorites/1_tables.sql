@@ -1,4 +1,4 @@
--- Only the acting identity sees its favorites; other people see how many saved a listing.
+-- An identity sees only its own favorites. Everybody sees how many identities saved a listing.
 
 create table public.favorites (
   identity_id uuid not null default private.identity_id()
@@ -10,13 +10,13 @@ create table public.favorites (
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
 comment on column public.favorites.identity_id is
-  'The identity that saved it; clients cannot set it.';
+  'The identity that saved the listing. Clients cannot set it.';
 
 comment on column public.favorites.counted is
-  'A copy of whether the saver may act. If true, property_counters.favorites includes the row.';
+  'Whether property_counters.favorites includes the row. It does while the identity may act.';
 
--- The first index serves list_favorites; the second serves deletions of listings and notifications
--- of their savers.
+-- The first index serves private.list_favorites. The second serves deletions of listings, and
+-- notifications to the people who saved a listing.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -26,7 +26,7 @@ revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 grant select, delete, insert on public.favorites to acting;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
   language sql immutable parallel safe
   return (is_saveable.property).listed

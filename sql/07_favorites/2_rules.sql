@@ -4,7 +4,7 @@ create function private.is_withdrawn(property public.properties) returns boolean
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
 comment on function private.is_withdrawn is
-  'Whether favorites leave the listing out, because it was deleted or is no longer published.';
+  'Whether lists of favorites omit the listing, because it was deleted or is no longer published.';
 
 create policy "people see their own properties, public ones and saved ones"
   on public.properties for select to acting
@@ -57,8 +57,9 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
-  'counts a new favorite in property_days.';
+  'Updates property_counters.favorites for an added or removed favorite, and counts an added one '
+  'in property_days. If only the column counted changes, private.count_savings_of updates the '
+  'counter.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

@@ -15,12 +15,12 @@ begin
 end
 $$;
 comment on function private.list_favorite_ids is
-  'Api: The ids of the saved properties that are not withdrawn, newest first.';
+  'Api: Lists the ids of the saved properties that are not withdrawn, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql stable
-  security definer -- reads the values of a card from somebody else's listing
+  security definer -- builds a card from the listing of another identity
   set search_path = ''
 as $$
 begin
@@ -41,13 +41,14 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or own active listing; for any other, its id with status unavailable.';
+  'Builds the card of a listing that is listed, or that is active and belongs to owner_id. For any '
+  'other listing, returns its id with status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql stable security definer set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
+  set plan_cache_mode = 'force_generic_plan' -- all callers need the same plan
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -65,7 +66,7 @@ begin
     from private.cursor_key(query, page_cursor) as key;
   end if;
 
-  -- The texts keep the order of the inner query; sorting them again would take a fifth of the time.
+  -- The arrays keep the order of the inner query. Sorting them again would take a fifth of the total time.
   select array_agg(saved.item), array_agg(saved.created_at), array_agg(saved.property_id)
   into items, saved_at, ids
   from (
@@ -80,7 +81,7 @@ begin
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    -- The listing's row is only read if there is no card.
+    -- The row of the listing is read only if there is no stored card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end
     where favorites.identity_id = owner_id
@@ -102,9 +103,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first, as cards, or as records if fields is full. A property that '
-  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it. '
-  'Withdrawn ones are left out.';
+  'Api: Lists the saved properties, newest first, as cards, or as records if fields is full. A '
+  'property that currently cannot be shown is marked as unavailable, and has a title if its owner '
+  'closed or hid it. Withdrawn properties are omitted.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql stable set search_path = ''
@@ -139,7 +140,7 @@ begin
 end
 $$;
 comment on function api.check_favorite is
-  'Whether the property is saved; false for an unknown or withdrawn one.';
+  'Whether the property is saved. False for an unknown or withdrawn property.';
 
 grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;

@@ -2,7 +2,7 @@ create function private.toggle_favorite(property_id uuid) returns boolean
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- The rate is counted before anything is locked.
+  -- The action is counted against its rate limit before anything is locked.
   hit timestamptz := private.count_action('favorites');
   saver_id uuid := private.lock_identity();
 begin
@@ -27,12 +27,12 @@ begin
     if not private.may_save(toggle_favorite.property_id) then
       perform private.refuse(404, 'property_not_found');
     end if;
-    -- Another call has saved the property since the delete above, so this one removes it.
+    -- A concurrent call saved the property after the delete above, so the next iteration removes it.
   end loop;
 end
 $$;
 comment on function private.toggle_favorite is
-  'Facade: like api.toggle_favorite, but returns only whether the property is saved now.';
+  'Facade: works like api.toggle_favorite, but returns only whether the property is now saved.';
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
@@ -45,6 +45,7 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves or removes a property; safe under concurrent calls. 404 property_not_found, 429.';
+  'Saves a property, or removes it if it is already saved. Safe under concurrent calls. 404 '
+  'property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;

@@ -6,7 +6,8 @@ begin
   return null;
 end
 $$;
-comment on function private.delete_favorites is 'Deletes the favorites of a closed identity.';
+comment on function private.delete_favorites is
+  'Deletes the favorites of an identity when it is closed.';
 
 create trigger identities_forget_their_favorites
   after update of status on public.identities
@@ -15,7 +16,7 @@ create trigger identities_forget_their_favorites
 
 create function private.count_savings_of(identity_id uuid) returns void
   language sql
-  security definer -- updates favorites and counters, whichever role changes the saver
+  security definer -- updates favorites and counters, regardless of who changes the identity
   set search_path = ''
 as $$
   with changed as (
@@ -29,7 +30,7 @@ as $$
     where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
     returning favorites.property_id, case when favorites.counted then 1 else -1 end as change
   )
-  -- private.lock_dependents has locked the counters in order.
+  -- private.lock_dependents has already locked the counters in order.
   update private.property_counters set favorites = property_counters.favorites + changed.change
   from changed
   where property_counters.property_id = changed.property_id

@@ -1,5 +1,6 @@
--- The slots of the feed are counted in these narrow tables, because counting in properties costs 30
--- times as much. Ended rows are kept for 7 hours; after that no readable snapshot needs them.
+-- The slots of the feed are counted in these narrow tables, because counting rows of properties takes
+-- 30 times as long. Rows are kept for 7 hours after their period ended: snapshots can be read for 6
+-- hours, so no reader needs older rows.
 
 create table private.publications (
   property_id uuid not null,
@@ -12,11 +13,13 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key, as rows outlive listings.';
+comment on column private.publications.property_id is
+  'No foreign key: a row may outlive its listing.';
 comment on column private.publications.published_at is
-  'The time by which the feed is sorted. The listing does not appear in the feed before it.';
+  'The time by which the feed is sorted. The listing does not appear in the feed before this time.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
--- Open rows are read in the order of the feed. Ended rows are few and are found by until.
+-- Rows of current periods are read in the order of the feed. Rows of ended periods are few and are
+-- found by until.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -32,7 +35,8 @@ create table private.feed_places (
   taken_to timestamptz not null
 );
 comment on table private.feed_places is
-  'The latest result of private.take_feed_place for each account. Deleted with the account.';
+  'The latest place that private.take_feed_place assigned to each account. Deleted with the '
+  'account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -42,7 +46,8 @@ create table private.listing_places (
 );
 comment on table private.listing_places is
   'The time by which each listing is sorted in the feed. Deleted with the listing.';
-comment on column private.listing_places.sorted_at is 'Assigned when first listed, and never changed.';
+comment on column private.listing_places.sorted_at is
+  'Assigned when the listing is first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -56,9 +61,10 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key, as rows outlive offices.';
+comment on column private.office_ranks.identity_id is
+  'No foreign key: a row may outlive its office.';
 comment on column private.office_ranks.until is
-  'When the rating changed or the office was unlisted; infinity until then.';
+  'When the rating changed or the office was unlisted; infinity for the current period.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

@@ -1,8 +1,8 @@
--- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot who reads one page in between would count one slot more or less on the next page. So
--- writers read the clock under a shared lock, which they hold until the commit, and the first
--- readers of a snapshot wait for it. Writers take the lock in triggers at the commit, so that
--- readers do not wait long.
+-- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. Somebody who reads a page
+-- of the noon snapshot in between, and the next page after the commit, would then miss or repeat a
+-- slot. Writers therefore read the clock under a shared lock that they hold until they commit, and the
+-- first readers of a snapshot wait for this lock. Writers take it in deferred triggers, at the end of
+-- the transaction, so that readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
   language plpgsql set search_path = ''
@@ -13,7 +13,8 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The clock, read under the shared lock, so that no snapshot misses a change that has this time.';
+  'Takes the shared lock and returns the current time. No reader of a snapshot misses a change '
+  'that is stored with this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -44,9 +45,9 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
-  'time, or, if later, the account''s latest place plus the interval in private.rates, but at most '
-  '24 hours from now.';
+  'Assigns the next feed place of an account: a time by which the feed is sorted. It is '
+  'published_at or, if later, the latest place of the account plus the interval in private.rates, '
+  'but at most 24 hours from now.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql set search_path = ''
@@ -55,15 +56,15 @@ begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes 15 seconds, so readers of an older snapshot need not wait.
+  -- No commit takes 15 seconds, so readers of a snapshot older than that need not wait.
   if pg_is_in_recovery() then
-    -- The lock exists only on the primary; a replica can only check that it has every commit.
+    -- The lock exists only on the primary. A replica can only check that it has replayed every commit.
     if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
   elsif snapshot > now() - interval '15 seconds' then
-    -- Acquiring the lock is enough; the reader need not hold it. The exception below rolls this
-    -- block back and so releases the lock. A session lock could be left on the connection.
+    -- The lock must be acquired but need not be held. The exception below rolls back this block, which
+    -- releases the lock. A session-level lock could be left behind on the connection.
     begin
       perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
       raise exception using errcode = 'ZZ001';

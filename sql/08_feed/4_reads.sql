@@ -1,12 +1,12 @@
--- Slots are counted over the listings that were listed at the snapshot, so that a page number
--- always means the same slots. A listing that has been unlisted since then leaves its slot empty.
+-- Slots are counted over the listings that were listed at the time of the snapshot, so that a page
+-- number always refers to the same slots. If a listing has been unlisted since, its slot stays empty.
 
--- Each half of the union is sorted and limited, so that the planner need not sort all rows.
+-- Both halves of the union are sorted and limited, so that not all rows have to be sorted.
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -58,11 +58,12 @@ begin
 end
 $$;
 comment on function private.published_listings is
-  'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
+  'Returns the ids of the listings in these slots, even if they were unlisted or deleted after the '
+  'snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -125,7 +126,8 @@ begin
 end
 $$;
 
--- The "kind" of an item is "property" or "office", so a listing's own kind is renamed.
+-- The "kind" of a feed item is "property" or "office", so the "kind" of a listing is renamed to
+-- "propertyKind".
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
@@ -135,7 +137,7 @@ declare
   viewer_id uuid := private.identity_id();
 begin
   if private.wants_records(fields) then
-    -- The first "kind" is the listing's own: only id, refNo and type come before it.
+    -- The first "kind": in the text is the key, because only id, refNo and type come before it.
     return query
     select
       property_slots[array_position(property_ids, records.id)],
@@ -149,7 +151,7 @@ begin
       viewer_id
     ) as records;
   else
-    -- The texts of a listing cannot contain "kind":, because JSON escapes quotation marks.
+    -- No value of a listing can contain "kind":, because JSON escapes quotation marks.
     return query
     select
       slots.slot,
@@ -172,8 +174,7 @@ begin
 end
 $$;
 comment on function private.feed_properties is
-  'The listings that the caller may see, except listings of identities that the caller has '
-  'blocked.';
+  'Returns the listings that the caller may see, except those of blocked identities.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -198,7 +199,7 @@ begin
   )) as records;
 end
 $$;
-comment on function private.feed_offices is 'The offices that are listed and not blocked.';
+comment on function private.feed_offices is 'Returns the offices that are listed and not blocked.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -240,8 +241,9 @@ begin
     perform private.refuse_field('page', 'invalid');
   end if;
   slots := private.feed_slots(listing_type, at, page, page_size);
-  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed.
-  -- Otherwise an attacker could empty that page by publishing many listings and withdrawing them.
+  -- A reader without a snapshot gets a newer one if fewer than half of the listings on the first page
+  -- are still listed. Otherwise, an attacker could empty that page by publishing and withdrawing many
+  -- listings.
   if snapshot is null then
     first_ids := case when page = 1 then slots.property_ids
       else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
@@ -261,8 +263,8 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a numbered page of the feed at the snapshot, as JSON text. filter is all, sale, rent '
-  'or exchange; the facade has checked the form of the arguments. With all, every eighth slot is a '
-  'verified office, the best rated first.';
+  'Facade: returns a numbered page of the feed at a snapshot, as JSON text. filter is all, sale, '
+  'rent or exchange. The facade has already validated the arguments. With all, every eighth slot '
+  'is a verified office; the best rated come first.';
 
 grant execute on function private.list_feed to anon, authenticated;

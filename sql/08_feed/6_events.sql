@@ -9,7 +9,7 @@ begin
     select listing_places.sorted_at into sorted_at from private.listing_places
     where listing_places.property_id = new.id;
     if sorted_at is null then
-      -- A row inserted with an earlier published_at is an import and keeps that time as its place.
+      -- A row that is inserted with an earlier published_at is an import, and that time is its place.
       sorted_at := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
       insert into private.listing_places (property_id, sorted_at) values (new.id, sorted_at);
@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function private.record_publication is
-  'Records for the feed the periods in which a listing is listed.';
+  'Records when a listing is listed and unlisted, for the snapshots of the feed.';
 
 create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function private.record_office_rank is
-  'Records for the feed the periods in which an office is listed, with its rating.';
+  'Records when an office is listed and unlisted, and its rating, for the snapshots of the feed.';
 
 create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations

@@ -9,23 +9,25 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'The meanings of phrases in a query. Rows with the same phrase and field are alternatives. '
-  'Never purged: admins maintain them.';
+  'The meanings of phrases in search queries. Rows with the same phrase and field are '
+  'alternatives. Never purged: admins maintain them.';
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'The meaning of the phrase. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: the unit of the '
-  'number beside it (other: years and the like, for which there is no filter). times: multiplies '
-  'the number before it by value. count: spells out the number in value. rooms, bathrooms: value '
-  'is their number; floor: value is the floor; ordinal: the same, beside a word for floor. bound: '
-  'a minimum, a maximum or the like comes next. measure: the amount after it measures the listing '
-  '(m2), a street or front (length), an income or deposit (other). negation: excludes the next '
-  'item (verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما '
-  'عندكم). join: an "or" between kinds. plain: searched as words, although parts of it have a '
-  'meaning (maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  'plot_position, amenity, sort: value is the code. direct: offered by the owner. unit: the unit '
+  'of the adjacent number (other: a unit without a filter, such as years). times: multiplies the '
+  'number before it by value. count: a number word; value is the number. rooms, bathrooms: value '
+  'is how many. floor: value is the floor. ordinal: value is the floor if a word for floor is next '
+  'to it. bound: the following amount is a minimum, a maximum or the like. measure: the following '
+  'amount measures the listing (m2), a street or front (length), or an income or deposit (other). '
+  'negation: excludes the next item (verb: a verb may follow, ما ابي; nor: may mean "or", ولا; '
+  'doubt: may be a question, ما عندكم). join: an "or" between kinds. plain: searched as words, '
+  'although parts of it have a meaning (maid room). stopword: ignored. before: ignored in front of '
+  'a landmark or place (such as beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
+comment on column private.reading_words.is_name is
+  'Whether a trigger inserted the row because a place or kind has this name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 create index reading_words_meaning_idx on private.reading_words (field, value);
@@ -44,7 +46,9 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
-  'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
-  'same words as typed. ignored: parts that were left out. strategy: the strategy that the query '
-  'names, if the client chose another. sort: the order that it names, if the client chose none.';
+  'The interpretation of a query. found: its meanings as [{field, value, text}], shown to clients. '
+  'filters: the same meanings in the form of private.search_filters. words: the remaining words in '
+  'the normalised form that searches compare. typed: these words as the user typed them. ignored: '
+  'the parts that are not used. strategy: the strategy that the query names, if the client '
+  'requested a different one. sort: the sort order that the query names, if the client requested '
+  'none.';

@@ -71,13 +71,13 @@ begin
 end
 $$;
 comment on function private.check_reading_word is
-  'Normalises a row, and refuses one that searches could not use.';
+  'Normalises a row, and rejects it if searches could not use it.';
 
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
 comment on trigger reading_words_are_understood on private.reading_words is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 create trigger reading_names_are_made_elsewhere
   before insert or update on private.reading_words
   for each row when (new.is_name)

@@ -6,7 +6,8 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression runs only if its sign occurs: Postgres caches few compiled ones.
+  -- Each regular expression runs only if its sign occurs, because Postgres caches only a few compiled
+  -- expressions.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -37,9 +38,9 @@ begin
 end
 $$;
 comment on function private.reading_signs is
-  'Replaces signs, which searches would drop, with letters: ƍ for a decimal point, ƌ for a '
-  'fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & '
-  'or + between words. Removes the signs that group digits.';
+  'Replaces signs that private.search_text would remove with letters: ƍ for a decimal point, ƌ for '
+  'a fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, '
+  '& or + between words. Removes thousands separators.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -52,7 +53,7 @@ declare
   parts text[];
   shown text[];
 begin
-  -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
+  -- Removes a Kuwaiti phone number, with or without the country code, such as +965 9988 7766.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
       '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?(?=2|' || private.mobile_prefixes()
@@ -66,12 +67,12 @@ begin
     marked := private.reading_signs(marked);
   end if;
   if strpos(marked, 'لفي') > 0 then
-    -- Without ال, الفين (2,000) would be فين (where); ƚ tells them apart.
+    -- search_text removes ال, which would turn الفين (2,000) into فين (where). ƚ prevents this.
     marked := regexp_replace(
       marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
-  -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
+  -- Diacritics are not alphanumeric, so they may split words here. If they do, the plain words are shown.
   typed := string_to_array(
     btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
   if cardinality(typed) <> cardinality(plain) then
@@ -82,16 +83,17 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, as are ق5 and من300; ب300الف and شقة3غرف are split in three.
+  -- Separates a number from the words attached to it, if they have a fitting meaning: 400م, ق5 and
+  -- من300 are split in two, ب300الف and شقة3غرف in three.
   for n in reverse cardinality(plain) .. 1 loop
-    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
+    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- as in "block no 5"
       plain := plain[:n - 1] || plain[n + 1:];
       typed := typed[:n - 1] || typed[n + 1:];
     end if;
     parts := regexp_match(plain[n], joined);
     continue when parts is null or parts[1] = '' and parts[3] is null;
     parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)
-      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text takes the ال off الى400
+      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text removed the ال of الى400
     parts[3] := private.search_text(parts[3]);
     if (parts[1] in ('', 'و', 'ب', 'ل', 'ف') or exists (
       select from private.reading_words
@@ -112,22 +114,24 @@ begin
 end
 $$;
 comment on function private.reading_tokens is
-  'plain: the words in the form that searches compare, with letters for the signs between them; '
-  'typed: the same words as typed. ignored: a phone number that was removed.';
+  'Splits a query into words. plain: the words in the normalised form that searches compare, with '
+  'letters in place of signs. typed: the same words as the user typed them. ignored: a phone '
+  'number that was removed.';
 
 create type private.reading_item as (
   field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field: as in private.reading_words, number, mark '
-  '(a sign between words), or null if they have no meaning. A prefix of a number, such as و, is a '
-  'separate item. private.reading_numbers gives a number the field that it measures, with low and '
-  'high, or unclear, which is ignored. choices of a floor: the kind, if its word can mean one.';
+  'Consecutive words of a query that have one meaning. field: a field of private.reading_words, '
+  'number, mark (a sign between words), or null for words without a meaning. A prefix of a number, '
+  'such as و, is a separate item. private.reading_numbers sets the field of an amount to what it '
+  'measures, with low and high, or to unclear, which is ignored. choices of a floor: the kind that '
+  'the word for floor can also mean, if any.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable
-  security definer -- reads tables closed to clients
+  security definer -- reads tables that clients cannot access
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
@@ -145,7 +149,7 @@ begin
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
     from unnest(plain) with ordinality as given (word, first)
-    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- Names and numbers are also looked up without an attached prefix such as "in" or "and", as in
     -- بالسالمية, والمنقف, وخمسين.
     cross join lateral (values (0),
       (length(substring(given.word from '^(?:ا?بال|وال|فال|كال|لال|لل|ا?ب|و|ف|ل)(?=.{2})')))
@@ -155,7 +159,7 @@ begin
       substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-      -- In "متر 2 مليون" the 2 belongs to the amount and does not mean square.
+      -- In "متر 2 مليون", the 2 is part of the amount (2 million) and does not mean "square".
       and not (listed.phrase like '% 2' and exists (
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
@@ -166,7 +170,7 @@ begin
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
-      -- A name that an area and a governorate share means the area.
+      -- If an area and a governorate have the same name, the area is meant.
       bool_or(listed.is_name) desc, listed.field
   loop
     continue when 0 <> any (owners[met.first:met.last]);
@@ -204,5 +208,6 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Splits the words into items. Where phrases overlap, prefers more words, then a meaning other '
-  'than stopword, then a phrase without a removed prefix, then an earlier one, then a name.';
+  'Groups the words into items. Of overlapping phrases, the one with more words is preferred, then '
+  'one that is not a stopword, then one that was found without removing a prefix, then the earlier '
+  'one, then a name.';

@@ -6,12 +6,12 @@ declare
   named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
-  negation private.reading_item; -- a negation that still needs its object
+  negation private.reading_item; -- a negation whose object has not been found yet
   field text;
   last_field text;
-  is_negated boolean := false; -- whether the last item was an object
-  is_joined boolean := false; -- whether an "and" or "or" follows it
-  is_verb boolean := false; -- whether it can be the verb of a negation
+  is_negated boolean := false; -- whether the last item was negated
+  is_joined boolean := false; -- whether an "and" or "or" came after the last item
+  is_verb boolean := false; -- whether the last item may be the verb of a negation
   is_unclear boolean := false;
 begin
   foreach item in array items loop
@@ -24,7 +24,7 @@ begin
       read := read || item;
       continue;
     elsif item.field = 'negation' then
-      -- Two negations can cancel each other, or stress each other.
+      -- Two negations may cancel or reinforce each other, so the meaning is unclear.
       is_unclear := negation.field is not null or item.choices = '{doubt}';
       item.first := least(negation.first, item.first);
       negation := item;
@@ -32,7 +32,7 @@ begin
     end if;
     field := coalesce(item.field, 'word');
     if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
-      negation.field := 'join'; -- a villa ولا a house
+      negation.field := 'join'; -- "villa ولا house", where ولا means "or"
       read := read || negation;
       negation := null;
     end if;
@@ -69,6 +69,7 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Joins a negation with the item that it negates, which is the next one that is no stopword, and '
-  'negates the items that "and" or "or" adds to it. A kind, area or governorate becomes not kind, '
-  'not area or not governorate, furnished gets the other codes, all else becomes unclear.';
+  'Merges each negation into the item that it negates: the next one that is not a stopword. Items '
+  'added to it with "and" or "or" are negated too. The fields kind, area and governorate become '
+  'not kind, not area and not governorate. furnished gets the other codes. Everything else becomes '
+  'unclear.';

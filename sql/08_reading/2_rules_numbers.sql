@@ -1,13 +1,13 @@
--- docs/contract/amounts.md has the grammar of amounts. Here each item of a query becomes one letter
--- (reading_letter), and the grammar is a regular expression over these letters.
+-- docs/contract/amounts.md describes the grammar of amounts. It is implemented as a regular expression
+-- over a string in which each item of a query is one letter (reading_letter).
 
 create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or the ends of a range. unit: as in private.reading_words, or million for '
-  'the m of 1.5m. step: its largest multiplier. form: decimal, dotted (350.000), unclear (ignored) '
-  'or null. last: the index of its last item.';
+  'An amount or a range of amounts in a query. unit: a unit of private.reading_words, or million '
+  'for the m of 1.5m. step: the largest multiplier of the amount. form: decimal, dotted (350.000), '
+  'unclear (to be ignored) or null. last: the index of the last item of the amount.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable
@@ -32,17 +32,19 @@ create function private.reading_letter(item private.reading_item) returns text
     when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
     when item.field in ('kind', 'rooms', 'bathrooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
-    -- A misspelt number beside an amount could be part of it.
+    -- A misspelt number word next to an amount could be part of the amount.
     when item.field is null and item.phrase ~ (
       '^[وبل]?(واحد|اثن|ثني?ن|ثلا?ث|تلا?[تث]|اربع|خمس|ست[ميعط]|سبع|ثما|ثمن[مطتي]|تما|تمن[يمت]|تسع'
       || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
     when item.field is null then 'w'
     else '.' end;
 comment on function private.reading_letter is
-  'The letter of an item in an amount. Figures: i below 10, d below 1,000, D above. Words: u below '
-  '10, e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as '
-  '1/2), K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: perhaps a '
-  'number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain negation, V: any other.';
+  'Returns the letter that stands for an item in the grammar of amounts. Numbers in digits: i '
+  'below 10, d below 1,000, D from 1,000. Number words: u below 10, e below 20, t for tens, h for '
+  'a hundred (in English v, y, z, g), H for more hundreds, f for fractions (F if written like '
+  '1/2), K for 2,000 and M for 2 million in one word. k, m: multipliers. a: "and". l: "less". j: '
+  '"or". x: possibly a number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain '
+  'negation; V: any other one.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql immutable set search_path = ''
@@ -59,7 +61,7 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  -- A word before a multiplier could change it, as in كم الف.
+  -- A word in front of a multiplier could change the amount, as in كم الف.
   apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
@@ -93,8 +95,9 @@ begin
 end
 $$;
 comment on function private.reading_letters is
-  'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
-  'one for each item. Before a word that it counts, a number is W if spelled out, 0 in figures.';
+  'Merges the words of each number below 1,000 into one item with the letter N, u (below 10) or E '
+  '(English). letters has one letter per item. A number that counts the next word is W if it is in '
+  'words and 0 if it is in digits.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -104,15 +107,15 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, perhaps with a fraction of a million, thousands, or hundreds (of thousands).
+    -- Millions, optionally with a fraction of a million, thousands, or hundreds (of thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, perhaps with a fraction of a thousand or a smaller number. الف ومية متر is a size.
+    -- Thousands, optionally with a fraction of a thousand or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- All that could belong to the amount. If this is longer than valid, the amount is unclear.
+  -- Everything that could belong to the amount. If it is longer than valid, the amount is unclear.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
@@ -147,17 +150,17 @@ begin
       sum := sum + sign * coalesce(number, 1) * item.number;
       number := null;
     elsif letter in ('f', 'F') and times > 0 and substr(valid, n + 1, 1) not in ('k', 'm') then
-      -- مية الف ونص can be 100,500 or 150,000.
+      -- مية الف ونص can mean 100,500 or 150,000.
       amount.form := case when sum / times between 1 and 99 then amount.form else 'unclear' end;
       sum := sum + sign * item.number * times;
     elsif letter not in ('a', 'q') then
       number := coalesce(number, 0) + item.number;
     end if;
   end loop;
-  -- مليون و200 is 1,200,000.
   if times = 1000 and number < 100 and sum >= 10000 then -- مية الف الا خمسة
     amount.form := 'unclear';
   end if;
+  -- مليون و200 means 1,200,000.
   sum := sum + sign * coalesce(number, 0)
     * case when times = 1000000 and number < 1000 then 1000 else 1 end;
   amount.low := trim_scale(sum);
@@ -185,5 +188,5 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, with its unit, or null. is_alone: an "and" after it may begin '
-  'another amount, as in "between 300 and 400".';
+  'Returns the amount that begins at index, including its unit, or null if there is none. '
+  'is_alone: an "and" after the amount may begin another amount, as in "between 300 and 400".';

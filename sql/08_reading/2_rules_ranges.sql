@@ -1,5 +1,5 @@
--- The unit decides what an amount measures; the words before and after it decide whether it is a
--- minimum or a maximum.
+-- The unit determines what an amount measures. The words before and after the amount determine whether
+-- it is a minimum or a maximum.
 
 create function private.with_end(amount private.amount, other private.amount)
   returns private.amount
@@ -22,7 +22,7 @@ begin
   end if;
   amount.form := case
     when amount.low + other.low is null or 'unclear' in (amount.form, other.form)
-      -- "flat 3 - 300 dinars" is no range.
+      -- "flat 3 - 300 dinars" is not a range.
       or unit is distinct from 'm2' and (amount.step is null or other.step is null)
         and greatest(amount.low, other.low) > least(amount.low, other.low) * 30 then 'unclear'
     when 'dotted' in (amount.form, other.form) then 'dotted'
@@ -36,8 +36,9 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier is multiplied by 1, 1,000 or a '
-  'million, so that the second exceeds the first at most thirtyfold; else the range is unclear.';
+  'Returns the range between two amounts. If one of them has no multiplier, it is multiplied by 1, '
+  '1,000 or 1,000,000, so that the second amount is greater than the first but at most thirty '
+  'times as great. If none of these fits, the range is unclear.';
 
 create function private.reading_range(
   items private.reading_item[], letters text, index integer,
@@ -46,7 +47,7 @@ create function private.reading_range(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- In "without a deposit, 300 dinars" neither the negation nor the deposit concerns the amount.
+  -- In "without a deposit, 300 dinars", neither the negation nor the deposit refers to the amount.
   before constant text := replace(left(letters, index - 1), '^!', 'ww');
   -- A word may stand between a measure and its amount, as in "sea front 20 metres".
   context constant text := coalesce(
@@ -78,7 +79,7 @@ begin
     other := private.reading_amount(items, letters,
       amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
   elsif amount.step is null and amount.unit is null and left(context, 1) <> '|'
-    and amount.low not between 1950 and 2050 -- a year
+    and amount.low not between 1950 and 2050 -- may be a year
     and strpos('NuEidDW0', left(rest, 1)) > 0 then
     other := private.reading_amount(items, letters, amount.last + 1, false);
     number := other.low / coalesce(other.step, 1);
@@ -103,7 +104,7 @@ begin
     if (tail > 1 or items[amount.last + 1].phrase
         ~ '^(or|and|او|[فو]ما) |^(فا|كحد|بحد|حد|max|min|at|علي|تقريبا|بالكثير)')
       and (private.reading_amount(items, letters, amount.last + tail + 1, false)).last is null then
-      bound := substr(rest, tail, 1); -- 300 thousand at most
+      bound := substr(rest, tail, 1); -- as in "300 thousand at most"
       amount.last := amount.last + tail;
       rest := substr(rest, tail + 1);
     end if;
@@ -112,7 +113,7 @@ begin
     amount.unit := coalesce(amount.unit, 'm2');
   elsif bound is null and amount.step is null and coalesce(amount.unit = 'other', true)
     and amount.form is distinct from 'dotted' then
-    return; -- only a unit makes it an amount
+    return; -- without a unit, bound or multiplier, a number is not an amount
   end if;
   range := items[start];
   range.first := items[index].first;
@@ -121,7 +122,7 @@ begin
   last := amount.last;
   if context = '|' and amount.unit in ('m2', 'million')
     or left(context, 1) = '|' and amount.unit = 'm2' and amount.low < 100 then
-    -- In "a street of 20 metres" the number is searched as a word.
+    -- In "a street of 20 metres", the number is searched as a word.
     range := items[start];
     range.field := null;
     return;
@@ -142,9 +143,9 @@ begin
       case when amount.low < 10 then 'unclear' when amount.high < 1000 then 'dotted'
         else 'decimal' end -- 420.000 to 3000 dinars is a rent
     when amount.unit = 'kwd' then 'price'
-    -- More than 20 flats.
+    -- As in "more than 20 flats".
     when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
-      -- From 2010 to 2015.
+      -- Years, as in "from 2010 to 2015".
       or amount.low >= 1950 and amount.high <= 2050
         and not (amount.low % 50 = 0 and amount.high % 50 = 0) then 'unclear'
     when amount.form = 'decimal' then 'decimal'
@@ -160,8 +161,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number: the amount that the query names, the '
-  'smaller of two. last: the index of the range''s last item.';
+  'Returns the range that begins at index, or null if there is none. range.number: the amount in '
+  'the query, or the smaller of two amounts. last: the index of the last item of the range.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -220,7 +221,7 @@ begin
       end if;
     end if;
     if item.field = 'floor' and (read[cardinality(read)]).field = 'bound'
-      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- above the tenth floor
+      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- as in "above the tenth floor"
       item.first := (read[cardinality(read)]).first;
       item.low := case (read[cardinality(read)]).choices[1] when 'min' then item.low end;
       item.high := case when item.low is null then item.high end;

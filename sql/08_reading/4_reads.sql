@@ -1,5 +1,5 @@
--- A query is searched for phrases of private.reading_words, the longest first, and its numbers are
--- joined with their units and bounds. The meanings become filters.
+-- To interpret a query, phrases of private.reading_words are looked up in it, the longest first, and
+-- numbers are combined with their units and bounds. The meanings become filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -27,8 +27,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined; for other filters the '
-  'second value is ignored.';
+  'Adds a filter. If the query contains the same filter twice, lists of codes are concatenated; '
+  'for any other filter, the second value is ignored.';
 
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
@@ -65,7 +65,8 @@ begin
 end
 $$;
 comment on function private.with_range is
-  'Adds two filters, or ignores both if the query has named a different value of one.';
+  'Adds a minimum and a maximum, or ignores both if the query already set a different value for '
+  'one of them.';
 
 create function private.price_scale(item private.reading_item, type text) returns integer
   language sql immutable
@@ -75,12 +76,13 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
     when price_scale.type = 'RENT' then 1
     when item.field = 'decimal' then null
-    -- For a sale, people write 350 or 350.000 and mean 350,000.
+    -- For sales, people write 350 or 350.000 when they mean 350,000.
     when item.field = 'dotted' or item.number < 1000 then 1000
-    when item.number >= 10000 then 1 -- 1,200 can be thousands too
+    when item.number >= 10000 then 1 -- a smaller number such as 1,200 could be in thousands too
   end;
 comment on function private.price_scale is
-  'The factor that makes an amount a price of this type of listing; null if it is no price.';
+  'Returns the factor that converts an amount to a price of this type of listing, or null if the '
+  'amount is not a price.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -120,7 +122,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'Adds the type if its items agree, and the prices, whose amounts depend on the type.';
+  'Adds the type, if the query names exactly one, and the prices, whose scale depends on the type.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -132,7 +134,7 @@ declare
   cut integer;
   parts text[];
 begin
-  -- The two words may together be one listed phrase.
+  -- Both words together may be one phrase of private.reading_words.
   select min(strpos(listed.phrase, ' ')) - 1 into cut
   from private.reading_words as listed
   where listed.field = any (fields) and listed.phrase = any (array(
@@ -163,7 +165,8 @@ begin
 end
 $$;
 comment on function private.parted is
-  'The two or three listed words that were typed as one word, or null.';
+  'Splits a word into the two or three known words of which it consists, typed without spaces. '
+  'Returns null if that is not possible.';
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading
@@ -180,7 +183,7 @@ declare
   kind private.reading_item;
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  kind_at integer; -- the index of the last kind, to which another can be joined
+  kind_at integer; -- the index of the last kind, to which "or" may add another
   said text;
   word text;
   parts text[];
@@ -239,10 +242,10 @@ begin
         kind_at := index;
       end if;
     elsif item.field = 'amenity' and before.field = 'before' then
-      is_word := true; -- opposite a garden
+      is_word := true; -- as in "opposite a garden"
     elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
       and not starts_with(tokens.plain[items[index + 1].first], 'و') then
-      null; -- the east of a place, not the area of that name
+      null; -- means the east of that place, not the area named شرق
     elsif item.field in (
       'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
     ) then
@@ -300,7 +303,7 @@ begin
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
     '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
-    -- If no kind is named, دور ارضي (ground floor) also means the kind floor.
+    -- If the query names no kind, دور ارضي (ground floor) also means the kind floor.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
   end loop;
@@ -308,5 +311,5 @@ begin
 end
 $$;
 comment on function private.read_query is
-  'The reading of q; strategy is null for the map. Words for a sort order are ignored if sort is '
-  'given.';
+  'Interprets the query q. strategy is null for the map. If sort is given, words that name a sort '
+  'order are ignored.';

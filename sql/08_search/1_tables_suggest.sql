@@ -10,11 +10,13 @@ create table private.suggestions (
   counted_at timestamptz not null default now()
 );
 comment on table private.suggestions is
-  'Places, kinds, and each combination of type, kind and place that has listings, with their '
-  'number. Cleaned by private.count_suggestions, which rebuilds it.';
-comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
+  'Suggested places and kinds, and combinations of type, kind and place that have listings, with '
+  'the number of listings. Cleaned by private.count_suggestions, which rebuilds it.';
+comment on column private.suggestions.terms is
+  'Terms in the form of private.search_documents.document, such as area:salmiya.';
 comment on column private.suggestions.found_by is
-  'The terms; if there are three, only kind and place, because most rows share the type.';
+  'The terms that the index contains. Of three terms, these are only the kind and the place, '
+  'because many rows have the same type.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -34,7 +36,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- These find words that begin with the typed text, or whose beginning differs by one letter.
+-- These indexes find words that begin with the typed text, or with a text that differs by one letter.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);

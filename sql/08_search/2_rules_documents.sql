@@ -2,13 +2,14 @@ create function private.search_block(block text) returns text
   language sql immutable parallel safe
   return nullif(regexp_replace(
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
-comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
+comment on function private.search_block is
+  'Normalises a block: ٥ and قطعة 5 both become 5. Null if nothing is left.';
 
 create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- The text is read a second time without joined prefixes ("and", "with", "the").
+  -- The text, followed by a copy without attached prefixes ("and", "with", "the").
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -50,7 +51,7 @@ begin
       join private.reading_words as part on part.phrase in (words.word, words.bare)
         and part.field in ('unit', 'kind') and part.value in ('block', 'floor', 'bathrooms')
       cross join lateral (values
-        -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+        -- In "a floor of 3 rooms", the number does not number the floor. In "floor 3, rooms 5", it does.
         (case when part.value <> 'bathrooms' and words.next ~ '^[0-9]{1,3}$' and (
           words.last ~ '^[0-9]' or not exists (
             select from private.reading_words as unit
@@ -74,9 +75,10 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'The terms in a text for fields that a listing can leave empty, such as furnished:none or '
-  'block:5. The longest of overlapping phrases counts, and none after a negation. Later changes of '
-  'private.reading_words have no effect until it is called again.';
+  'Extracts from the text of a listing the terms of fields that can be empty, such as '
+  'furnished:none or block:5. Of overlapping phrases, only the longest counts. A phrase after a '
+  'negation does not count. Later changes of private.reading_words do not affect documents that '
+  'are already stored.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -103,8 +105,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- Terms for the fields that filters look up by term. A number of rooms has a term for itself and
-  -- for each smaller number.
+  -- Adds terms for the fields that filters look up by term. A number of rooms gets one term for itself
+  -- and one for each smaller number.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule

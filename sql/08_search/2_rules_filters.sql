@@ -1,6 +1,6 @@
--- Each filter is defined once, by an attribute of search_filters and a row of search_filter_rules
--- (sql/91_data_filters.sql). test/search/filters.test.ts compares the description for clients
--- (functions/api/search/schemas-filters.ts) with these rows.
+-- Each filter is defined by an attribute of search_filters and a row of search_filter_rules
+-- (sql/91_data_filters.sql). test/search/filters.test.ts compares these rows with the schemas of the
+-- OpenAPI description (functions/api/search/schemas-filters.ts).
 
 create type private.search_filters as (
   type text,
@@ -35,8 +35,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: terms '
-  'of q that a listing may also state in its text (private.said_terms).';
+  'Parsed filters. bbox is minLng, minLat, maxLng, maxLat; near is lat, lng, km. said: terms read '
+  'from q that a listing may also state in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -57,10 +57,10 @@ grant select on private.search_filter_rules to acting;
 create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
-  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
-  'column. said: its term, if a listing with an empty field can state it in its text '
-  '(private.said_terms). let_go: the step of private.similar_listings that drops or widens the '
-  'filter if it was read from q; null: never. Never purged: one row per filter.';
+  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes contain its '
+  'column. said: its term, if a listing whose field is empty can state the value in its text '
+  '(private.said_terms). let_go: the step at which private.similar_listings drops or widens the '
+  'filter if it was read from q; null if it never does. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -71,26 +71,27 @@ grant select on private.kind_groups to acting;
 create policy "functions for clients read all" on private.kind_groups
   for select to acting using (true);
 comment on table private.kind_groups is
-  'Groups of similar kinds: if too few listings of a kind are found, the other kinds with its name '
-  'are shown as similar. Never purged: one row per kind.';
+  'Groups of similar kinds; name is the group. If a search finds too few listings of a kind, '
+  'listings of the other kinds in its group are shown as similar. Never purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The next smaller number. A maximum far below 1 would underflow double precision.
+    -- The next smaller number in double precision. For a maximum far below 1, this would underflow.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
-  'between two boxes is in only one, except at the edge of Kuwait or if the box has no size.';
+  'Returns the largest coordinate inside a box. The maximum itself is outside, so that a listing '
+  'on the edge between two boxes is in only one of them. It is inside at the edge of Kuwait, and '
+  'if minimum and maximum are equal.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
-  set extra_float_digits = 1 -- the number before a maximum must be exact
+  set extra_float_digits = 1 -- the number just below a maximum must be exact
 as $$
 declare
   box numeric[];
@@ -106,7 +107,8 @@ begin
   return null;
 end
 $$;
-comment on function private.parse_bbox is 'A box clipped to Kuwait; null if nothing is left.';
+comment on function private.parse_bbox is
+  'Clips a box to Kuwait. Null if nothing is left or the value is invalid.';
 
 create function private.parse_near(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -138,7 +140,8 @@ begin
 end
 $$;
 comment on function private.parse_time is
-  'An ISO 8601 time, or a date as the start of that day in Kuwait; null if it is neither.';
+  'Returns an ISO 8601 time, or the start of a date in Kuwait time. Null if the value is neither a '
+  'time nor a date.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -160,7 +163,7 @@ begin
         when jsonb_array_length(value) > 200 then 'too_big'
         when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
-      -- An empty list is no filter, and repeated codes are dropped.
+      -- An empty list counts as no filter. Duplicate codes are removed.
       clean := case
         when problem is not null or value = '[]' then null
         when jsonb_array_length(value) = 1 then value
@@ -202,7 +205,7 @@ as $$
 declare
   clean jsonb := '{}';
   problems jsonb := '[]';
-  ranges jsonb := '[]'; -- ranges that end before they begin
+  ranges jsonb := '[]'; -- ranges whose minimum is greater than the maximum
   given record;
   rule private.search_filter_rules;
   parsed record;
@@ -221,7 +224,7 @@ begin
     end if;
     parsed := private.parse_search_filter(rule, given.value);
     if parsed.problem is not null then
-      -- The only text that may be too long is a block.
+      -- Only a block can be too long; its maximum length is 30.
       problems := problems || private.field_problem(given.name, parsed.problem, most => 30);
       continue;
     end if;
@@ -281,8 +284,9 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The SQL conditions of a strategy (null for any) and of filters ($1), built from constants only, '
-  'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
+  'Returns the SQL conditions of a strategy (null for any) and of filters ($1). The SQL contains '
+  'only constants, never input. is_indexed: whether the newest-first indexes contain all columns '
+  'that the conditions use.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql immutable
@@ -293,11 +297,11 @@ create function private.strategy_terms(strategy text) returns tsquery
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- The codes are already validated. A document has a term for each number of rooms up to its own.
+  -- The codes are already validated. A document has one term for each number of rooms up to its own.
   return (
     select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(chosen.term || ':' || case
@@ -314,7 +318,7 @@ begin
         else (
           select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
           where not part.value ? code
-          having count(*) <= 8 -- more would cost more than they save
+          having count(*) <= 8 -- a longer list would cost more than it saves
         )
       end, case when are_said then rule.said else rule.term end
     ) as chosen (value, term)
@@ -324,5 +328,6 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings and keep all that meet private.search_conditions. Excluded codes '
-  'are replaced by the remaining codes. are_said: only terms that a listing may state in its text.';
+  'Returns terms with which an index preselects listings. They exclude no listing that meets '
+  'private.search_conditions. Excluded codes are expressed by listing the other codes. are_said: '
+  'only terms that a listing may state in its text.';

@@ -3,13 +3,13 @@ create function private.name_phrases(name text) returns text[]
 as $$
 declare
   plain constant text := private.search_text(name);
-  -- This finds, for example, عبد الله and عبدالله, and جابر الأحمد without مدينة.
+  -- Spellings in which the name is also found, such as عبد الله and عبدالله, or without مدينة.
   ways text[] := array[
     plain, regexp_replace(plain, '^ابو ', 'ابو'), regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', '')
   ];
 begin
   if plain ~ '^[a-z]' then
-    -- This finds, for example, Al-Salem, Alsalem and Salem.
+    -- Al-Salem is also found as Alsalem and Salem.
     ways := ways || array[
       regexp_replace(plain, '(^| )al ', '\1', 'g'), regexp_replace(plain, '(^| )al ', '\1al', 'g'),
       'al ' || plain, 'al' || plain
@@ -56,7 +56,8 @@ begin
 end
 $$;
 comment on function private.update_names is
-  'Updates the names in private.reading_words and private.search_names without writing listings.';
+  'Updates names in private.reading_words and private.search_names. No listing has to be '
+  'rewritten.';
 
 create trigger areas_are_known_by_name
   after insert or update or delete on public.areas

@@ -9,13 +9,15 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 words that can correct misspelt words.';
+comment on function private.guessable_words is
+  'Returns up to 200 words of a document that may serve as corrections of misspelt words.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 comment on function private.word_writer is
-  'A small hash of the account, not unique; null without a phone, as such accounts are free.';
+  'Returns a small hash of the account, which is not unique. Null if the account has no phone '
+  'number, because such accounts cost nothing to create.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql immutable set search_path = ''
@@ -26,14 +28,14 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds up to five new marks if there are fewer than five. More than five do no harm.';
+  'Adds up to five new hashes if there are fewer than five. The result may have more than five.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare words
+  security definer -- row-level security would prevent the use of the trigram indexes
   set search_path = ''
-  set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
-  -- Without these settings the planner compares all names one by one, because they are few.
+  set plan_cache_mode = force_generic_plan -- planning on every call would take five times as long
+  -- Without these settings, the planner would compare all names one by one, because there are few.
   set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
 as $$
 declare
@@ -41,7 +43,8 @@ declare
   names text[];
   words text[];
 begin
-  -- For a short word two shared trigrams satisfy the index, so only short words are compared with it.
+  -- For a short word, two common trigrams are enough for a match in the index, so it is compared only
+  -- with other short words.
   perform set_config('pg_trgm.similarity_threshold', case when is_short then '0.3' else '0.4' end, true);
   -- Names are limited separately, so that words of listings cannot crowd them out.
   names := array(
@@ -62,22 +65,24 @@ begin
       union all
       select other.word, other.listings from private.search_vocabulary as other
       where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
-      limit 2000 -- ten times the largest number found at a million listings
+      limit 2000 -- ten times the largest number seen with a million listings
     ) as found
     where found.word <> all (names)
     order by extensions.similarity(found.word, similar_words.word) desc, found.listings desc, found.word
     limit 10
   );
-  -- A set clause would restore the setting too, but only a superuser may create such a function.
+  -- A set clause of the function would restore the setting too, but only a superuser may use it for this
+  -- setting.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'Up to three names and ten words of listings with a trigram similarity of at least 0.4 (0.3 for '
-  'a short word), each sorted by similarity, then by number of listings.';
+  'Returns up to three names, followed by up to ten words of listings, with a trigram similarity '
+  'of at least 0.4 (0.3 for a short word). Both are sorted by similarity, then by number of '
+  'listings.';
 
--- This function is inlined, because a body of begin atomic needs no search_path.
+-- The planner can inline this function, because a begin atomic body needs no search_path.
 create function private.lexemes_of(word text) returns setof text
   language sql stable
 begin atomic
@@ -86,7 +91,7 @@ begin atomic
   select search_names.term from private.search_names where search_names.word = lexemes_of.word;
 end;
 comment on function private.lexemes_of is
-  'The word itself, and the terms of places, kinds and usages whose names contain it.';
+  'Returns the word itself and the terms of places, kinds and usages whose names contain the word.';
 
 create function private.alike_words(words text[]) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -103,19 +108,20 @@ begin
         and not exists (select from private.search_vocabulary as known
           where known.word = given.word and known.listings >= 16)
       order by given.index
-      limit 4 -- each takes a millisecond
+      limit 4 -- each word takes a millisecond
     ) as doubtful
   );
 end
 $$;
 comment on function private.alike_words is
-  'The similar words of the first four words that are neither frequent nor part of a name.';
+  'Returns the similar words of each of the first four words that are neither frequent nor part of '
+  'a name.';
 
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -136,5 +142,5 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all words (any word if joint is |), or similar words, in the text or a name '
-  '(lexemes_of).';
+  'Returns a query for listings with all words (with any of them if joint is |). A word may be '
+  'replaced by a similar one (alike), and may be in the text or in a name (private.lexemes_of).';

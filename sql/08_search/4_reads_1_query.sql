@@ -3,7 +3,7 @@ create function private.both_filters(
   out filters private.search_filters, out conflicts text[]
 )
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -48,8 +48,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins the given filters with the filters read from q. conflicts: given filters that contradict '
-  'them.';
+  'Combines the filters of the client (given) with the filters that were read from q (understood). '
+  'conflicts: the names of filters of the client that contradict those of q.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -71,7 +71,7 @@ begin
     read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
-      -- If other kinds are given, دور ارضي means the ground floor of one of these.
+      -- If the client filters by other kinds, دور ارضي means a ground floor of one of those kinds.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
@@ -93,5 +93,5 @@ begin
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query, its description for clients, and its reading, which is null '
-  'if no listing may match.';
+  'Returns the filters and words of a search, the interpretation of q that clients see '
+  '(understood), and the full interpretation (read), which is null if no listing may match.';

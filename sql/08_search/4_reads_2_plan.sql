@@ -1,6 +1,7 @@
--- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
--- the leading columns have one value; in a scan of all listings most would not match. A range costs
--- 0.1 ms at a million listings, so a search for over four areas or eight kinds has none for them.
+-- A page is found by scanning ranges of an index in sort order. A range is the part of an index in
+-- which the leading columns have fixed values. Scanning the whole index instead would skip many
+-- listings that do not match. With a million listings, each range costs 0.1 ms, so more than four areas
+-- or eight kinds do not get ranges of their own.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -29,14 +30,15 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, perhaps among given ids. In its SQL '
-  'texts $1 is filters and $2 the plan. rectangle, cells: they cover the box or circle. '
-  'conditions: all that a listing must meet; beside_words: all except those on its words. key: the '
-  'sort expression; after: the condition that a listing comes after the given one. compared: the '
-  'leading columns of an index, each with its values in choices; ranges: the number of '
-  'combinations of these values; is_indexed: whether their indexes can answer all conditions. '
-  'found_by: an indexable condition that every match meets; to_gather: the expected number of '
-  'listings that meet it; rest: the remaining conditions.';
+  'How a search finds the first listings after a given listing, optionally only among given ids. '
+  'In the SQL of its attributes, $1 is filters and $2 is the plan. rectangle and cells cover the '
+  'box or circle. conditions: all conditions; beside_words: all except the condition on words. '
+  'key: the sort expression. after: the condition that a listing comes after the given one. '
+  'compared: the leading columns of an index; choices: the values of each of these columns; '
+  'ranges: the number of combinations of these values. is_indexed: whether the newest-first '
+  'indexes contain all columns that the conditions use. found_by: an indexable condition that '
+  'every match meets. to_gather: the expected number of listings that meet found_by. rest: the '
+  'remaining conditions.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -47,14 +49,15 @@ declare
   filters constant private.search_filters := plan.filters;
   kinds constant integer := cardinality(filters.kinds);
   areas constant integer := cardinality(filters."areaIds");
-  most integer := 8; -- the most kinds that get ranges of their own
+  most integer := 8; -- the maximum number of kinds that get ranges of their own
 begin
   plan.compared := '{}';
   plan.choices := '{}';
   plan.ranges := 1;
   if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
-    -- The newest listings of a box are found in the index of cells, among the newest of each cell
-    -- that the box touches. The newest of a large box are likely among the newest of all listings.
+    -- The newest listings in a box are found in the index on cells, among the newest of each cell that
+    -- the box touches. A box with too many cells is so large that its newest listings are likely to be
+    -- among the newest of all.
     plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then
@@ -163,7 +166,7 @@ create function private.matches_of(plan private.search_plan) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Without "offset 0", listings found by their words would be compared with those words again.
+  -- Without "offset 0", listings that were found by words would be compared with the words again.
   return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
     else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
       plan.found_by, plan.rest) end;

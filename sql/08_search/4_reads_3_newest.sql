@@ -1,5 +1,5 @@
--- The most frequent searches are static statements, which a connection plans once, because planning
--- takes two thirds of the time. 4_reads_3_run.sql continues if the page is not full.
+-- The most frequent searches use static statements, which a connection plans only once, because
+-- planning takes two thirds of the time. If they do not fill the page, 4_reads_3_run.sql takes over.
 
 create function private.newest_range(
   of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
@@ -7,7 +7,7 @@ create function private.newest_range(
   property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
   auction_ends_at timestamptz, document tsvector
 )
-  language sql stable -- without a search_path, so that it is inlined into the statements that use it
+  language sql stable -- no search_path, so that the planner can inline it into its callers
 begin atomic
   (
     select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
@@ -33,8 +33,9 @@ begin atomic
   );
 end;
 comment on function private.newest_range is
-  'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
-  'are sorted, because only one of the three selects returns rows.';
+  'Returns the newest 1,000 listings of an area, of a type and kind, or of all; if with_text is '
+  'set, the newest 6,000 of all. The result is sorted, because only one of the three selects '
+  'returns rows.';
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -42,7 +43,7 @@ create function private.newest_hits(
   of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
 ) returns table (ids uuid[], keys text[])
   language sql
-  stable -- inlined like newest_range; conditions on a literal null disappear
+  stable -- inlined like newest_range; the planner removes conditions on a literal null
 begin atomic
   select array_agg(page.property_id), array_agg(page.published_at::text)
   from (
@@ -74,7 +75,8 @@ declare
   of_kind constant text := case
     when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
     then filters.kinds[1] end;
-  -- Conditions are checked per listing, and a variable is read faster than a field of filters.
+  -- The conditions are checked for each listing, and reading a variable is faster than reading a field
+  -- of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
@@ -89,14 +91,14 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  -- a separate condition, because the subquery would slow down the other searches
+  -- This is a separate condition, because its subquery would slow down the other searches.
   elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000
       from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
       join private.search_vocabulary on search_vocabulary.word = alternative[1]
     ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- the words are so rare that 3,000 listings would hardly fill a page
+      return; -- the words are so rare that 3,000 listings would rarely fill a page
     end if;
   end if;
   if of_area is not null then
@@ -119,7 +121,7 @@ begin
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
   if not is_complete and words is null then
-    -- The page is complete if the range has fewer than 1,000 listings, because all were read.
+    -- If the range has fewer than 1,000 listings, all of them were read, so the page is complete.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
@@ -128,5 +130,6 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
-  'by type, kinds, price and bedrooms; or only by a common word. For other searches ids is null.';
+  'Runs simple searches: those in one area, for one type and kind, or in all listings, filtered by '
+  'type, kinds, price and bedrooms, and those for only a frequent word. For any other search, ids '
+  'is null.';

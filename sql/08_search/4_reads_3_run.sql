@@ -1,13 +1,13 @@
--- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). Rare
--- matches are all found through another index and then sorted (gather_listings). Left alone, the
--- planner decides by averages and scans a million rows for two frequent words that never occur
--- together. So the planner only provides estimates, and this code decides between the two.
+-- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). If they are
+-- rare, all of them are found through another index and then sorted (gather_listings). On its own, the
+-- planner would decide by averages and scan a million rows for two frequent words that never occur
+-- together. Therefore, the planner only provides estimates, and this code makes the decision.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
 )
   language plpgsql stable set search_path = ''
-  -- Otherwise the planner would sort results that it expects to be small instead of using an index.
+  -- Otherwise, the planner would sort results that it expects to be small instead of using the index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -33,7 +33,7 @@ begin
   is_complete := cardinality(ids) = plan.size and plan.ranges = 1;
   if not is_complete and (plan.compared <> '{}' or plan.bounds || plan.after <> '' or depth >= (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass)) then
-    -- The rest of a range does not matter if it sorts after the last listing of a full page.
+    -- The unread rest of a range does not matter if it sorts after the last listing of a full page.
     execute format('select not exists (select from %s cross join lateral (select from '
       '(select %s as key, property_id from private.search_documents where %s%s '
       'order by key%s, property_id%5$s limit $3) as walked offset $3 - 1) as last)',
@@ -45,16 +45,17 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Scans depth rows of each range. is_complete: whether no other listing belongs on the page.';
+  'Scans the first depth rows of each range. is_complete: whether no other listing can belong on '
+  'the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
   language plpgsql stable set search_path = ''
-  set enable_seqscan = off -- else the planner scans all listings for words that it believes frequent
+  set enable_seqscan = off -- otherwise, the planner scans all listings for words it considers frequent
 as $$
 begin
-  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
+  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another one.
   execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
     'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
     'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
@@ -83,14 +84,14 @@ begin
 end
 $$;
 comment on function private.expected_listings is
-  'The planner''s estimate of the listings that meet a condition or, without one, are in the '
-  'index ranges.';
+  'Returns how many listings, by the estimate of the planner, meet a condition or, without a '
+  'condition, are in the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- A query joins words, or alternatives in brackets, by &.
+  -- In a query, & joins words, or alternatives in parentheses.
   return (
     select min(required.listings)
     from (
@@ -105,8 +106,8 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound on the number of listings with all these words, from the last count; null if no '
-  'word is counted.';
+  'Returns an upper bound for the number of listings with all these words, based on the last '
+  'count. Null if the words are not counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -126,7 +127,8 @@ begin
   return case when cardinality(few) <= 300 then few end;
 end
 $$;
-comment on function private.few_with_words is 'The listings with the words; null if more than 300.';
+comment on function private.few_with_words is
+  'Returns the listings that match the words, or null if there are more than 300.';
 
 create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
@@ -167,7 +169,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- The planner has no statistics for rare words and assumes each is in one of 1,000 listings.
+      -- The planner has no statistics for rare words and assumes that 1 in 1,000 listings has each.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -186,8 +188,8 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds the condition for which an index returns the fewest listings. with_words: '
-  'private.listings_with_words.';
+  'Sets found_by to the condition for which an index returns the fewest listings. with_words is '
+  'the result of private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -241,7 +243,7 @@ begin
   end if;
   if words is not null and among is null then
     with_words := private.listings_with_words(words);
-    -- Deals and auctions are few: the text index quickly finds those with frequent words.
+    -- There are few deals and auctions, so the text index quickly finds those with frequent words too.
     among := case when with_words <= few or strategy in ('deal', 'auction') then
       private.few_with_words(coalesce(words && private.strategy_terms(strategy), words)) end;
     if among = '{}' then
@@ -259,8 +261,9 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless scan of this depth takes one or two milliseconds at a million listings: the newest
-  -- rows lie side by side, and an index that can answer everything needs no table rows.
+  -- With a million listings, a scan of this depth that does not fill the page wastes one or two
+  -- milliseconds: the newest rows are stored close together, and an index that contains all compared
+  -- columns needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
     when plan.is_indexed then 0.05
@@ -273,8 +276,8 @@ begin
       when met = 0 then private.expected_listings(plan)
       else private.expected_listings(plan) * least(size / plan.to_gather, 1)
     end;
-    -- Listings with several of the words are counted several times, so to_gather is often twice the
-    -- real number. A useless scan of this depth takes no longer than gathering.
+    -- A listing with several of the words is counted several times, so to_gather is often twice the real
+    -- number. Even if a scan of this depth does not fill the page, it takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   if among_newest and words is not null and not is_few and plan.to_gather > 3000 then
@@ -294,7 +297,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.expected_listings(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The next scan is twice as deep as a full page needs if matches remain as frequent.
+    -- If matches stay equally frequent, half the depth of the next scan is enough for a full page.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -303,6 +306,6 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: if over about 3,000 listings have the words, only the first 3,000 of '
-  'the ranges are searched.';
+  'Returns the first listings in sort order (in any order if sort is null) and their sort keys. '
+  'after_key and after_id: only listings after this one. among: only these ids. among_newest: if '
+  'more than about 3,000 listings have the words, only the first 3,000 of the ranges are searched.';

@@ -1,5 +1,6 @@
--- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
--- dropped or widened step by step, until there are five. The type and the client's filters stay.
+-- If fewer than five listings match a query, similar listings are added. For this, the filters that
+-- were read from q are dropped or widened step by step until there are five listings. The type and the
+-- filters of the client are kept.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -35,8 +36,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'Drops or widens the filters whose let_go is this step. areaIds gets the five nearest areas, '
-  'nearest first.';
+  'Drops or widens the filters whose let_go equals this step. areaIds is extended by the five '
+  'nearest areas, the nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -104,9 +105,10 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by the number of missed filters and words (a similar word is a '
-  'partial miss), then by areas. items: the id, then a digit for each of names: 1 if missed, else '
-  '0. guessed: the similar words that were found.';
+  'Returns the first 30 listings, sorted by step, then by how many filters and words they miss (a '
+  'similar word is a partial miss), then by the order of areas. items: the id of each listing, '
+  'followed by one digit per name in names: 1 if the listing misses it, otherwise 0. guessed: the '
+  'similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -121,7 +123,7 @@ declare
   any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
-  asks boolean; -- whether a filter names wanted values
+  asks boolean; -- whether a filter says what is wanted, and not only what is excluded
   ids uuid[] := '{}';
   step integer;
   steps integer[] := '{}';
@@ -133,7 +135,7 @@ begin
   if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
     (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
     ).filters, null, null, null, null, 1)).ids = '{}' then
-    return; -- no step drops the client's filters
+    return; -- nothing matches the type and the filters of the client, and no step drops these
   end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
@@ -144,7 +146,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- Exclusions alone do not name wanted values.
+    -- Exclusions alone do not say what is wanted.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -153,8 +155,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- The listings that step 1 adds have none of the words, so their order is final: 30 are
-        -- enough, plus up to 4 that were found before.
+        -- The listings that step 1 adds have none of the words, so their order is final. 30 of them are
+        -- enough, plus up to 4 that were found earlier.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -172,6 +174,7 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings besides the fitting ones. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; later ones call private.wider_filters. Step '
-  '1 reads the first 34 listings, the other steps read the first 200.';
+  'Returns up to 30 similar listings in addition to those that match (fitting). Step -1 requires '
+  'every word or a similar one; if literal is true, it is the only step. Step 0 requires any of '
+  'these words, step 1 none. Later steps call private.wider_filters. Step 1 reads the first 34 '
+  'listings, the other steps read the first 200.';

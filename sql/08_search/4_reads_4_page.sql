@@ -24,7 +24,8 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'Refuses unknown values; drop_desc is only for deals, ends_at for auctions, distance with near.';
+  'Refuses unknown values. drop_desc is allowed only for deals, ends_at only for auctions, and '
+  'distance only with near.';
 
 create function private.search_page(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -60,7 +61,7 @@ begin
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word since the last page
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- At least 5 are read, because similar listings follow if fewer fit.
+    -- At least 5 are read, because similar listings follow if fewer match.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -85,8 +86,9 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page; similar listings have digits as in private.ranked_listings. If there are '
-  'any, the cursor contains the rest of the list, otherwise the last key.';
+  'Returns the ids of a page. Those of similar listings are followed by digits, as in '
+  'private.ranked_listings. If there are similar listings, the next cursor contains the rest of '
+  'the list, otherwise the key of the last listing.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -139,8 +141,9 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'interpreted, unless literal; understood is the result. If fewer than 5 listings fit, similar '
-  'ones follow; similar lists from which index on which filters are dropped or widened.';
+  'Facade: returns a page of search results as JSON text. The facade has already validated the '
+  'arguments. Unless literal is true, q is interpreted; understood is the interpretation. If fewer '
+  'than 5 listings match, similar ones follow. similar contains, for each group of these, the '
+  'index of its first listing and the filters that were dropped or widened.';
 
 grant execute on function private.search to anon, authenticated;

@@ -42,12 +42,12 @@ begin
         else $sql$jsonb_build_object('value', counted.value)$sql$ end,
       case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
       format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
-      case rule.compared when 'bedrooms' -- this many or more
+      case rule.compared when 'bedrooms' -- counts listings with this many bedrooms or more
         then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
         else 'sum(listings)' end), ', ')
   into columns, names, facets
   from unnest(rules) as rule
-  -- Rents and sale prices have different scales.
+  -- Rents and sale prices have different scales, so they are not counted together.
   where rule.compared <> 'price' or filters.type is not null
     or count_facets.strategy = 'exchange';
   if columns is null then
@@ -81,7 +81,7 @@ declare
   facet_query record; -- the query whose listings a facet counts
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the statement has timed out, and will not a second time
+  is_late boolean := false; -- the statement has timed out; the timeout does not fire a second time
   part record;
   counts jsonb;
 begin
@@ -97,7 +97,7 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    -- only the index of the sample has amenities beside the other columns
+    -- Amenities are counted apart, because only the index of the sample contains them.
     group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
@@ -118,7 +118,7 @@ begin
       and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
         exact.words, coalesce(literal, false), '{}')).items <> '{}';
   exception
-    when query_canceled then null; -- the count is known nevertheless
+    when query_canceled then null; -- the count is known already
   end;
   return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
     || case when is_similar then '{"similar": true}' else '{}' end::jsonb
@@ -126,8 +126,9 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of the listings that fit a search, without similar ones, exact up to '
-  '1,000. similar: count is 0 and private.search finds similar ones. facets: each is counted '
-  'without its own filter, and is null after a timeout.';
+  'Facade: returns {count, capped}: the number of listings that match a search, without similar '
+  'ones, exact up to 1,000. similar is true if count is 0 but private.search finds similar '
+  'listings. Each of the facets is counted without the filter on its own field, and is null after '
+  'a timeout.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -1,13 +1,13 @@
 create function private.one_letter_off(typed text) returns text[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare words
+  security definer -- row-level security would prevent the use of the indexes on words
   set search_path = ''
-  set plan_cache_mode = force_custom_plan -- an index is used only if the planner knows the patterns
+  set plan_cache_mode = force_custom_plan -- the indexes can be used only if the planner knows the patterns
   set enable_seqscan = off
 as $$
 begin
-  -- One wrong letter leaves the first two right, or the first and all from the third on, or all
-  -- from the second on.
+  -- If one letter is wrong, the first two letters are right, or the first and all from the third on, or
+  -- all from the second on.
   return case when length(typed) between 4 and 60 then array(
     select begun.form
     from (
@@ -30,7 +30,8 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'The beginnings of names and of listings'' words that differ from the typed text by one letter.';
+  'Returns beginnings of names and of words in listings that differ from the typed text by one '
+  'letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -43,11 +44,11 @@ create function private.suggested_names(
 as $$
 declare
   named text[];
-  whole text[]; -- the names that are typed completely
+  whole text[]; -- the names that were typed completely
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms that are read from before
+  allowed text[] := '{}'; -- the terms that were read from the argument before
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -99,8 +100,9 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'Suggestions with a name that begins with one of the forms, and that fit the text before it; '
-  'otherwise that text followed by such a name.';
+  'Returns suggestions that contain a name beginning with one of the forms and that agree with the '
+  'text before it. If that text contains more than suggestions can express, returns the text '
+  'followed by such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -113,20 +115,20 @@ declare
   forms text[];
   is_wrong boolean;
   items jsonb[] := '{}';
-  words text[] := '{}'; -- words with which the whole text is completed
+  words text[] := '{}'; -- words that complete the last typed word
 begin
   perform private.page_size(page_size);
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
   end if;
-  if cardinality(parts) > 12 then -- each reading costs as much as in a search
+  if cardinality(parts) > 12 then -- each interpretation costs as much as in a search
     parts := '{}';
   end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- search_text keeps ال before a single letter or the end. Here it is removed, because the name
-      -- is unfinished.
+      -- search_text keeps ال if at most one letter follows. It is removed here, because the name may be
+      -- unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -163,7 +165,8 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete the typed text: places, kinds, phrases of these, and words that '
-  'five accounts have written. If nothing begins with the text, one letter may be wrong.';
+  'Facade: returns {items} that complete the typed text: places, kinds, phrases made of these, and '
+  'words that at least five accounts have used. If nothing begins with the text, one wrong letter '
+  'is tolerated.';
 
 grant execute on function private.suggest to anon, authenticated;

@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function private.update_search_document is
-  'Updates private.search_documents and queues the words that changed.';
+  'Updates private.search_documents, and queues the words that were added or removed for counting.';
 
 create trigger properties_are_searched_on_insert
   after insert on public.properties

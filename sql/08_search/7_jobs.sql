@@ -5,7 +5,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Only one run works at a time, because two that count the same words could deadlock.
+  -- Only one run at a time: two that count the same words could deadlock.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -40,13 +40,14 @@ begin
 end
 $$;
 comment on function private.count_search_words is
-  'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
+  'Job: counts the words of the oldest rows of private.search_word_changes, at most changes rows '
+  'per run, and deletes these rows.';
 
 create function private.recount_search_words() returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Waits for a run of the job, which has locked rows that are deleted here.
+  -- Waits for a running job, which has locked some of the rows that are deleted here.
   perform pg_advisory_xact_lock(hashtextextended('count_search_words', 0));
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
@@ -77,7 +78,7 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Rebuilds search documents, cards and records after a load without triggers, or when the '
-  'functions that make them have changed. Only the database owner can call it.';
+  'Rebuilds search documents, cards and records. Needed after data was loaded without triggers, or '
+  'the functions that build them have changed. Only the owner of the database can call it.';
 
 grant execute on function private.count_search_words to backend;

@@ -4,7 +4,7 @@ as $$
 declare
   counted bigint;
 begin
-  -- Only one run works at a time, so that none counts what another has just counted.
+  -- Only one run at a time, so that no run repeats the work of another.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_suggestions', 0))
     or exists (select from private.suggestions where suggestions.counted_at > now() - age) then
     return 0;
@@ -73,6 +73,6 @@ begin
 end
 $$;
 comment on function private.count_suggestions is
-  'Job: rebuilds private.suggestions every five minutes, so that no request counts listings.';
+  'Job: rebuilds private.suggestions every five minutes, so that requests need not count listings.';
 
 grant execute on function private.count_suggestions to backend;

@@ -5,7 +5,7 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'The result of private.map_area_prices without filters. Never purged: it has one row.';
+  'The cached result of private.map_area_prices without filters. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
 grant select on private.area_prices to acting;
@@ -24,7 +24,7 @@ create table private.area_price_history (
   primary key (area_id, type, kind, month)
 );
 comment on table private.area_price_history is
-  'The results of private.area_figures, from the last run of private.keep_area_prices in each '
+  'Results of private.area_figures, stored by the last run of private.keep_area_prices in each '
   'month. Never purged: it has a row for each month, area, type and kind.';
 create index area_price_history_month_idx on private.area_price_history (month);
 

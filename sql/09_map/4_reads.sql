@@ -1,4 +1,4 @@
--- Only shown locations are used, because boxes and clusters of true locations would reveal them.
+-- Only shown locations are used: boxes and clusters of the true locations would reveal these.
 
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql stable set search_path = ''
@@ -20,12 +20,13 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- All listings are counted if the sample would be 30 % or more of them.
+  -- If the sample would be 30 % of the listings or more, all are counted.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
 comment on function private.map_share is
-  'The share of the listings that map_clusters counts: 1 for up to 20,000 matches.';
+  'Returns the share of the listings that private.map_clusters counts. It is 1 for up to 20,000 '
+  'matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -41,12 +42,13 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- For frequent words the planner would otherwise scan all listings and compare each with them.
+    -- Otherwise, the planner would scan all listings if the words are frequent, and compare each row.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. A box excludes its maximum, so bbox ends 0.000001 degrees further.
+  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid begins at
+  -- 180° W and 90° S. A box excludes its maximum, so bbox extends 0.000001 degrees beyond the last
+  -- listing.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -92,8 +94,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'the lowest prices are then null.';
+  'Returns at most 5,000 cells, those with the most listings. For more than 20,000 matches, it may '
+  'count only a sample; the minimum prices are then null.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -156,9 +158,9 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait; below zoom '
-  '15 as clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in '
-  'private.search.';
+  'Facade: returns the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait. '
+  'Below zoom 15 they are clustered on a grid of 360/2^(zoom+2) degrees; from zoom 15 they are '
+  'points. q is interpreted as in private.search.';
 
 create function private.area_figures(filters private.search_filters, by_kind boolean)
   returns table (
@@ -195,8 +197,8 @@ begin
 end
 $$;
 comment on function private.area_figures is
-  'The number of listings and the medians for each area, type and, with by_kind, kind; no median '
-  'for fewer than 5 prices or 3 accounts.';
+  'Returns the number of listings and the median prices for each area, type and, if by_kind is '
+  'true, kind. A median is null if it would be based on fewer than 5 prices or 3 accounts.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql stable set search_path = ''
@@ -244,7 +246,7 @@ declare
   items json;
 begin
   if parsed is null then
-    -- If the job is late, the prices are computed below, so they are at most 5 minutes old.
+    -- If the job is late, the prices are computed below, so they are never older than 5 minutes.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;
@@ -253,8 +255,9 @@ begin
 end
 $$;
 comment on function private.list_map_areas is
-  'Facade: for each area the number of listings, median price and median price per m²; no median '
-  'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
+  'Facade: returns the number of listings, the median price and the median price per m² of each '
+  'area. A median is null if it would be based on fewer than 5 prices or 3 accounts. Without '
+  'filters, the figures may be up to 5 minutes old.';
 
 create function private.list_area_price_history(area_id text, type text, kind text) returns json
   language plpgsql stable security definer set search_path = ''
@@ -283,8 +286,8 @@ begin
 end
 $$;
 comment on function private.list_area_price_history is
-  'Facade: number and median prices of listings of a type and kind in an area, by month, newest '
-  'first.';
+  'Facade: returns, for each month, the number and the median prices of listings of a type and '
+  'kind in an area, the newest month first.';
 
 grant execute on function private.list_map_listings, private.list_map_areas,
   private.list_area_price_history to anon, authenticated;

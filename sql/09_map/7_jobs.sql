@@ -2,7 +2,7 @@ create function private.refresh_area_prices(age interval default '3 minutes') re
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Only one run works at a time, so that an older result cannot overwrite a newer one.
+  -- Only one run at a time, so that an older result cannot overwrite a newer one.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
     or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
     return 0;
@@ -15,7 +15,8 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: recomputes private.area_prices if it is older than age, so that readers need not do so.';
+  'Job: recomputes private.area_prices if it is older than age, so that requests need not compute '
+  'it.';
 
 create function private.keep_area_prices() returns bigint
   language plpgsql security definer set search_path = ''
@@ -38,6 +39,6 @@ begin
 end
 $$;
 comment on function private.keep_area_prices is
-  'Job: once a day replaces the figures of this month in private.area_price_history.';
+  'Job: once a day, replaces the figures of the current month in private.area_price_history.';
 
 grant execute on function private.refresh_area_prices, private.keep_area_prices to backend;

@@ -1,7 +1,7 @@
--- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
--- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
--- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
--- picture, listing or account is deleted or suspended; caches drop it within a day.
+-- A row is inserted after its file was stored (5_writes_uploads.sql) and deleted after its file was
+-- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be guessed or
+-- listed. Anyone who has the URL of a picture can see it, even while its listing is hidden, until the
+-- picture, listing or account is deleted or suspended. Caches drop it within a day after that.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -40,26 +40,31 @@ create table public.media (
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
   constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
-  -- This is checked at the end of a statement, so that one statement can reorder all pictures.
+  -- A deferrable constraint is checked at the end of a statement, so that one statement can reorder all
+  -- pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
-  'The identity that uses the picture or, before it is used, that uploaded it.';
+  'The identity that uses the picture or, if it is not used yet, the identity that uploaded it.';
 comment on column public.media.bucket is
-  'Where its file is: suspended while an administrator has suspended its listing or owner.';
+  'The bucket of the file. It is suspended while an administrator has suspended its listing or '
+  'owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
-comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
+comment on column public.media.orientation is
+  'The EXIF orientation. Clients must apply it themselves.';
 comment on column public.media.sha256 is
-  'The hash of the file as it was sent; a repeated upload is recognised by it.';
-comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
+  'The hash of the file as the client sent it. It identifies repeated uploads.';
+comment on column public.media.use is 'Null if the picture is not used yet, or no longer used.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
-comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
-comment on column public.media.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.media.pending is
+  'Whether the picture is hidden until an admin approves it.';
+comment on column public.media.discarded_at is
+  'When the picture was discarded. A job then removes the file.';
 comment on column public.media.removal_due_at is 'When a job next tries to remove the file.';
 comment on column public.media.removed_at is
-  'When the file was removed, if a message still refers to the row.';
+  'When the file was removed, if the row is kept because a message refers to it.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (account_id)
@@ -78,11 +83,14 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'Uploads that have begun. Cleaned by private.files_to_remove.';
+  'Uploads that have begun and are not finished. Cleaned by private.files_to_remove.';
 comment on column private.uploads.id is
-  'The name of a file is this id with the last two digits replaced by the number of the file.';
-comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
-comment on column private.uploads.due_at is 'When a job removes files that got no row.';
+  'The names of the files are this id, with its last two digits replaced by the number of the '
+  'file.';
+comment on column private.uploads.created_at is
+  'When the upload began. It takes less than five minutes.';
+comment on column private.uploads.due_at is
+  'When a job removes the files for which no row was inserted.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -97,29 +105,31 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
+  'Groups the uploads for a listing before the listing is created. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 comment on column private.upload_sessions.expires_at is
-  'Seven days after its last upload, at most 14 after its first.';
+  'Seven days after the last upload, but at most 14 days after the first one.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
-  'further uploads to it are refused and do not become a listing without the earlier pictures.';
+  'Whether a job has discarded the unused pictures of the session. The row is kept for 30 more '
+  'days, so that further uploads are refused and no listing is created without the earlier '
+  'pictures.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 create table private.file_moves (
   id bigint generated always as identity primary key,
-  property_id uuid, -- no foreign keys: a job deletes rows without a target
+  property_id uuid, -- no foreign keys: a job deletes rows whose listing or identity is gone
   identity_id uuid,
   due_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
   constraint file_moves_have_one_subject check (num_nonnulls(property_id, identity_id) = 1)
 );
 comment on table private.file_moves is
-  'Listings and identities that were suspended or restored, until their files are moved. '
-  'Cleaned by private.files_to_move.';
-comment on column private.file_moves.due_at is 'When a job next moves its files.';
+  'A queue of listings and identities that were suspended or restored and whose files must be '
+  'moved. Cleaned by private.files_to_move.';
+comment on column private.file_moves.due_at is 'When a job next moves the files.';
 create index file_moves_due_idx on private.file_moves (due_at, id);
 alter table private.file_moves enable row level security;
 create policy "nobody but functions of their owner" on private.file_moves using (false);
@@ -137,7 +147,7 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- This covers all identities of the account, because a page may be changed while another acts.
+-- This includes all identities of the account, because a page may be edited while another identity acts.
 create policy "people see and change the pictures of their own identities" on public.media to acting
   using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
@@ -164,11 +174,11 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many new stray files (over an hour old and without a row) the current scan has found.';
+  'How many new stray files the current scan has found: files over an hour old without a row.';
 comment on column private.media_scans.last_files_without_row is
-  'The result of the last scan; should be 0.';
+  'The result of the last complete scan. It should be 0.';
 comment on column private.media_scans.last_rows_without_file is
-  'The result of the last scan; should be 0.';
+  'The result of the last complete scan. It should be 0.';
 
 create table private.stray_files (
   bucket text not null,

@@ -1,5 +1,5 @@
--- The files are in a private bucket, and no signed URLs are made. Owners and administrators read
--- them through the facade, which calls get_document or get_admin_document first.
+-- The files are in a private bucket, for which no signed URLs are created. Owners and administrators
+-- read the files through the facade, which first calls get_document or get_admin_document.
 
 create table public.documents (
   id uuid primary key default gen_random_uuid(),
@@ -22,14 +22,18 @@ create table public.documents (
     foreign key (account_id, identity_id) references public.identities (account_id, id)
 );
 comment on table public.documents is
-  'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
-comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
+  'Licence documents of companies and offices. Cleaned by private.files_to_remove.';
+comment on column public.documents.name is
+  'The name that the owner gave the document; empty once it is discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'Whether it is an encrypted PDF. One with only an owner password opens without a password.';
+  'Whether the document is an encrypted PDF. If it has only an owner password, it can be opened '
+  'without a password.';
 comment on column public.documents.kept_until is
-  '180 days after the upload or the closing of the identity, or 90 days after a decision.';
-comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
+  '180 days after the upload or after the identity was closed, or 90 days after a decision of an '
+  'admin.';
+comment on column public.documents.discarded_at is
+  'When the document was discarded. A job then removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
 create index documents_account_idx on public.documents (account_id, identity_id);
@@ -57,5 +61,5 @@ create view private.file_rows with (security_invoker = true) as
   select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
   union all
   select 'documents', documents.file, documents.discarded_at, null from public.documents;
-comment on view private.file_rows is 'All rows that name a file in Storage.';
+comment on view private.file_rows is 'All rows that refer to a file in Storage.';
 revoke all on private.file_rows from public, anon, authenticated, service_role;

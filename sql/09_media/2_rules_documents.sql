@@ -32,11 +32,12 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'The limit and number of documents of the identity or its account, whichever has less room.';
+  'Returns the limit and the number of documents of the identity or of its account, whichever of '
+  'the two has less room left.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
-  security definer -- changes documents, also for jobs and triggers; its callers check the ids
+  security definer -- changes documents, also for jobs and triggers; the callers check the ids
   set search_path = ''
 as $$
 begin

@@ -12,12 +12,12 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- This is enough for drafts, closed and archived listings, and a few that are being created.
+  -- This leaves room for drafts, closed and archived listings, and for listings that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
     select count(*) from public.media
     where media.identity_id = picture_allowance.identity_id
-      -- Pictures of messages stay for ever, so older ones are not counted.
+      -- Pictures of messages are kept forever, so those older than 30 days are not counted.
       and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end
@@ -29,7 +29,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
 $$;
 comment on function private.lock_unused_pictures is
-  'Serialises uploads to different sessions of an account.';
+  'Serialises the uploads of an account that are not for an existing listing, so that concurrent '
+  'ones cannot exceed its limit of unused pictures.';
 
 create function private.upload_room(
   account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
@@ -62,8 +63,9 @@ begin
 end
 $$;
 comment on function private.upload_room is
-  'The limit that is reached first. session_pictures: the number of unused pictures of the '
-  'session; null for an avatar, which has no session.';
+  'Returns the limit with the least room left, and the error to raise when it is reached. '
+  'session_pictures: the number of unused pictures in the session; null for an avatar, which has '
+  'no session.';
 
 create function private.refuse_upload(error text, allowed integer, used integer) returns void
   language sql set search_path = ''

@@ -1,4 +1,4 @@
--- The size, hash and type of a stored file are read from Storage and never taken from the caller.
+-- The size, hash and type of a stored file are read from Storage, never from arguments of the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql set search_path = ''
@@ -7,7 +7,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
-  perform private.require_open(); -- only the beginning calls count_action, which checks for maintenance
+  perform private.require_open(); -- count_action, which checks for maintenance, ran before the upload
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id
@@ -54,8 +54,8 @@ begin
 end
 $$;
 comment on function private.lock_upload_session is
-  'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
-  'extends it. 422 if it has ended or expired.';
+  'Locks the session, so that uploads to it and the creation of its listing do not overlap, and '
+  'extends its expiry. 422 if the session has ended or expired.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -92,7 +92,7 @@ $$;
 
 create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
   language plpgsql stable
-  security definer -- reads pictures of every identity
+  security definer -- reads pictures of all identities
   set search_path = ''
 as $$
 begin
@@ -128,4 +128,4 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Pictures that were uploaded earlier for the same use; a repeated upload is recognised by them.';
+  'Returns pictures that were uploaded earlier for the same use, to recognise a repeated upload.';

@@ -12,7 +12,7 @@ $$;
 
 create function private.home_bucket(picture public.media) returns text
   language plpgsql stable
-  security definer -- reads pages of everybody
+  security definer -- reads the pages of other people
   set search_path = ''
 as $$
 begin
@@ -27,11 +27,12 @@ begin
 end
 $$;
 comment on function private.home_bucket is
-  'The bucket in the URL of a listing''s, person''s or page''s picture, wherever its file is now.';
+  'Returns the bucket in the URL of the picture of a listing, person or page. Its file may be in '
+  'another bucket at the moment.';
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a setting, and URLs in everybody's rows
+  security definer -- writes a setting, and URLs in rows of all accounts
   set search_path = ''
 as $$
 declare
@@ -41,7 +42,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The URL changes when the project gets a new domain or its local stack another port.
+  -- The URL changes when the project gets a new domain or the local stack a different port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -62,7 +63,8 @@ begin
 end
 $$;
 comment on function private.set_files_url is
-  'Stores the URL of public files, which the edge functions pass, and updates stored URLs.';
+  'Stores the base URL of public files, which the edge functions pass, and updates the URLs in '
+  'stored rows.';
 
 create function private.set_share_url(template text) returns void
   language sql
@@ -74,6 +76,7 @@ as $$
     and settings.value is distinct from coalesce(to_jsonb(template), 'null')
 $$;
 comment on function private.set_share_url is
-  'Stores the template of the public URL of listings, with {refNo} in it; null for none.';
+  'Stores the template of the public URLs of listings, which contains {refNo}. Null: no public '
+  'URLs.';
 
 grant execute on function private.set_files_url, private.set_share_url to backend;

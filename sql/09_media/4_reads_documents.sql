@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function api.list_documents is
-  'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
+  'Lists all documents of an identity of the caller, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
   language plpgsql stable set search_path = ''
@@ -35,6 +35,7 @@ begin
 end
 $$;
 comment on function private.get_document is
-  'Facade: the file of one of the caller''s documents. 404 document_not_found.';
+  'Facade: returns the file name, type and size of a document of the caller. 404 '
+  'document_not_found.';
 
 grant execute on function api.list_documents, private.get_document to authenticated;

@@ -9,8 +9,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- An avatar may have been uploaded by any identity of the account, but any other picture only
-    -- by the identity that uses it.
+    -- Any identity of the account may have uploaded an avatar. Other pictures must have been uploaded by
+    -- the identity that uses them.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -21,7 +21,7 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if picture.use = 'message' then
-    -- Each message has a file of its own. The facade copies this one and calls again.
+    -- Each message needs its own file. The facade copies this file and calls again.
     perform private.refuse(422, 'validation_failed', jsonb_build_object(
       'fields', '[{"path": "mediaId", "code": "not_allowed"}]'::jsonb, 'copy', picture.name));
   end if;
@@ -40,8 +40,8 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
-  'for one that a message already uses.';
+  'Marks a picture as used and returns its URL. Discards the avatar, logo or cover that it '
+  'replaces. 422 if a message already uses the picture.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql set search_path = ''

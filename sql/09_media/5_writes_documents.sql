@@ -13,7 +13,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If there are documents, this upload may repeat one of them, which needs no room.
+  -- If there are documents, this upload may repeat one of them, which does not need room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -26,14 +26,14 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
-  'of documents, and their hashes.';
+  'Facade: begins an upload. Returns the id and folder from which the names of its files are '
+  'built, the limit and number of documents, and the hashes of the existing documents.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- The exclusive lock makes other uploads and an admin's decision wait.
+  -- The exclusive lock makes concurrent uploads and decisions of admins wait.
   caller_id constant uuid := private.lock_caller_exclusively();
   upload constant private.uploads := private.lock_own_upload(upload_id, 'documents');
   allowance record;
@@ -55,7 +55,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may already be stored, by a concurrent upload or one whose answer was lost.
+    -- A concurrent upload, or one whose response was lost, may already have stored the document.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -73,8 +73,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- The document existed when the upload began, so its file was not stored again. The
-      -- document has been deleted since.
+      -- The document existed when the upload began, so its file was not stored again. It has been
+      -- deleted since then.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -88,9 +88,9 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Attaches to the company or office the documents that this upload has stored. Repeated ones '
-  'are recognised by their hash; documents for which there is no room get documents_full. '
-  '404 identity_not_found, 409 documents_full when there is room for none.';
+  'Api: Adds the files that this upload has stored to the documents of the company or office. '
+  'Repeated files are recognised by their hash. Files for which there is no room get the error '
+  'documents_full. 404 identity_not_found, 409 documents_full if there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -116,7 +116,7 @@ as $$
   select private.delete_document(identity_id, document_id)
 $$;
 comment on function api.delete_document is
-  'Removes a document of the caller''s company or office and its file. 404 document_not_found.';
+  'Deletes a document of a company or office of the caller, and its file. 404 document_not_found.';
 
 grant execute on function
   private.begin_document_upload, private.upload_documents,

@@ -1,5 +1,6 @@
--- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
--- the order in pending_changes as `media`, the pictures as pending. Removals apply at once.
+-- If listings are reviewed, new pictures and a new order of the pictures of a published listing need the
+-- approval of an admin. Until then, new pictures have pending set, and the new order is in
+-- pending_changes as `media`. Removals take effect at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -24,7 +25,8 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
+  'Returns the pictures as the owner sees them: with changes that wait for approval, if there are '
+  'any.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql set search_path = ''
@@ -78,8 +80,8 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures. For a moderated listing only removals apply at once; the rest waits for '
-  'approval.';
+  'Changes the pictures of a listing. If the listing is moderated, only removals take effect at '
+  'once; everything else waits for approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -153,8 +155,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of the caller''s listing. 404 property_not_found, not_found for a picture '
-  'that is not in it, 409 property_state_conflict.';
+  'Reorders the pictures of a listing of the caller. 404 property_not_found, not_found for a '
+  'picture that does not belong to the listing, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql set search_path = ''
@@ -163,8 +165,8 @@ as $$
   select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is
-  'Deletes a picture of the caller''s listing. 404 property_not_found, not_found for a picture '
-  'that is not in it, 409 property_state_conflict.';
+  'Deletes a picture of a listing of the caller. 404 property_not_found, not_found for a picture '
+  'that does not belong to the listing, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,

@@ -19,7 +19,7 @@ begin
     perform private.refuse_field('startPosition',
       private.number_problem('integer', to_jsonb(start_position), 0, 999));
   end if;
-  -- The listing is locked before any row that belongs to it, as everywhere.
+  -- The listing is always locked before any row that belongs to it (03_accounts/2_rules_locks.sql).
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
@@ -46,10 +46,10 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
-  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 if the upload '
-  'session has ended.';
+  'Api: Adds the pictures that this upload has stored to a listing, in their order. Without a '
+  'listing, adds them to an upload session for a new listing. 404 property_not_found, 402 '
+  'quota_exceeded or 409 uploads_full if there is room for none, 409 property_state_conflict, 422 '
+  'if the upload session has ended.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -62,8 +62,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- The pictures of a moderated listing keep their positions; the new order is in pending_changes
-  -- and awaits approval.
+  -- The pictures of a moderated listing keep their positions. The new order waits for approval in
+  -- pending_changes.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(
@@ -88,15 +88,15 @@ begin
     limit 20
   loop
     requested := case when not is_pending then start_position + stored.index end;
-    -- The picture may already be stored at this position, if the answer was lost.
+    -- If the response to an earlier attempt was lost, the picture is already stored at this position.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- The picture existed when the upload began, so its file was not stored again. The
-      -- picture has been deleted since.
+      -- The picture existed when the upload began, so its file was not stored again. It has been
+      -- deleted since then.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room.allowed - room.used then
@@ -133,9 +133,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by hash '
-  'and, if a position was requested for a stored file, also by position; pictures for which there '
-  'is no room get quota_exceeded or uploads_full.';
+  'Inserts the rows of the uploaded pictures of a listing. Repeated pictures are recognised by '
+  'their hash and, if a position was requested for a stored file, also by their position. Pictures '
+  'for which there is no room get the error quota_exceeded or uploads_full.';
 
 create function private.make_room(media_ids uuid[], requested integer) returns integer
   language plpgsql set search_path = ''
@@ -155,7 +155,7 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'Moves pictures on by one so that the requested position is free; returns it, or the end if none '
-  'was requested.';
+  'Moves pictures back by one position so that the requested position is free, and returns it. If '
+  'none was requested, returns the position after the last picture.';
 
 grant execute on function private.upload_listing_media to authenticated;

@@ -1,5 +1,6 @@
--- One call begins an upload, before the facade reads the files, and a second creates their rows. In
--- between, the facade stores the files under names made from the id of the upload.
+-- An upload takes two calls. The first begins the upload, before the facade reads the files. The facade
+-- then stores the files under names that are built from the id of the upload. The second call inserts
+-- the rows of the files.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
@@ -21,7 +22,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may upload an avatar even while none of the account's identities can act.
+    -- A person may upload an avatar even if no identity of the account can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -39,7 +40,7 @@ begin
   from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
   room := private.upload_room(
     caller_id, owner_id, property, case bucket when 'listings' then uploaded end);
-  -- If there are pictures, this upload may repeat one of them, which needs no room.
+  -- If there are pictures, this upload may repeat one of them, which does not need room.
   if room.used >= room.allowed and uploaded = 0 then
     perform private.refuse_upload(room.error, room.allowed, room.used);
   end if;
@@ -52,10 +53,11 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
-  'of pictures, and the existing pictures, because repeating one needs no room. The facade counts '
-  'the call in an earlier transaction, because a refused upload costs as much as an accepted one. '
-  '402 quota_exceeded, 409 uploads_full, 422 if the upload session has ended.';
+  'Facade: begins an upload. Returns the id and folder from which the names of its files are '
+  'built, the limit and number of pictures, and the existing pictures, which may be repeated '
+  'without using room. The facade counts the call in an earlier transaction, because a refused '
+  'upload costs as much as an accepted one. 402 quota_exceeded, 409 uploads_full, 422 if the '
+  'upload session has ended.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -66,7 +68,7 @@ declare
   room record;
 begin
   perform private.lock_unused_pictures(upload.account_id);
-  -- The picture may already be stored, if the answer was lost.
+  -- If the response to an earlier attempt was lost, the picture is already stored.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -98,16 +100,16 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded, 409 uploads_full.';
+  'Api: Adds the avatar that this upload has stored. If the same picture already exists (by its '
+  'hash), returns that one. 402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
-  security definer -- deletes uploads, which clients may not
+  security definer -- deletes uploads, which clients may not delete
   set search_path = ''
 as $$
 begin
-  -- Files without a row are left to the next run of the job that removes them.
+  -- If files have no row, the next run of a job removes them (private.files_to_remove).
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (

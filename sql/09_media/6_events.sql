@@ -1,4 +1,4 @@
--- Cards of listings have the first picture and the number of pictures.
+-- Cards of listings contain the first picture and the number of pictures.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
@@ -12,7 +12,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_property_deleted is 'Discards the pictures of a deleted listing.';
+comment on function private.on_property_deleted is
+  'Discards the pictures of a listing when it is deleted.';
 create trigger properties_take_their_pictures
   after update of status on public.properties
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -32,7 +33,7 @@ begin
 end
 $$;
 comment on function private.on_property_moved is
-  'Gives the pictures of a listing to its new owner.';
+  'Assigns the pictures of a listing to its new owner.';
 create trigger properties_take_their_pictures_along
   after update of owner_identity_id on public.properties
   for each row when (new.owner_identity_id <> old.owner_identity_id)
@@ -45,14 +46,14 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are now being stored get no row; the facade or the job will remove them.
+  -- Files that are being stored right now get no row. The facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.on_pictures_owner_closed is
-  'Discards the pictures of a closed identity.';
+  'Discards the pictures of an identity when it is closed.';
 create trigger identities_take_their_pictures
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
@@ -74,7 +75,7 @@ begin
     select distinct id from unnest(property_ids) as id where id is not null
   );
   if property_ids <> '{}' then
-    -- Our functions have locked the listing already, but a change by hand has not.
+    -- Our functions have already locked the listing, but a change by hand has not.
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
@@ -89,8 +90,8 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
-  'listed one for the search for duplicates.';
+  'Updates the cards and stored records of listings whose pictures changed, and pictures_version '
+  'if a listing is in review. Queues listed ones for the search for duplicates.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

@@ -2,7 +2,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner withdrew a change, no admin has decided.
+  -- A change that the owner withdrew is not a decision of an admin.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -11,7 +11,7 @@ begin
 end
 $$;
 comment on function private.on_documents_decided is
-  'Keeps the documents of a company or office for 90 days after the last decision about it.';
+  'Keeps the documents of a company or office for 90 days after the last decision of an admin.';
 create trigger identities_keep_documents_a_while
   after update of status, pending_changes on public.identities
   for each row when (
@@ -30,7 +30,7 @@ begin
 end
 $$;
 comment on function private.on_documents_owner_closed is
-  'Keeps the documents of a closed identity for 180 days, for administrators.';
+  'Keeps the documents of an identity for 180 days after it is closed, for administrators.';
 create trigger identities_leave_their_documents
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
@@ -47,7 +47,7 @@ begin
 end
 $$;
 comment on function private.on_documents_account_deleted is
-  'Discards the documents of a deleted account.';
+  'Discards the documents of an account when it is deleted.';
 create trigger accounts_take_their_documents
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')

@@ -1,5 +1,6 @@
--- While a listing, identity or account is suspended, its files are in a private bucket. The moves are
--- only queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+-- While a listing, identity or account is suspended, its files are in a private bucket. An account can
+-- have thousands of files, so the moves are only queued here; a job makes them
+-- (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger
   language plpgsql security definer set search_path = ''
@@ -10,7 +11,7 @@ begin
 end
 $$;
 comment on function private.queue_listing_files is
-  'Queues the pictures of a listing that was suspended or restored.';
+  'Queues a listing that was suspended or restored, so that its pictures are moved.';
 create trigger properties_move_their_files
   after update of status on public.properties
   for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
@@ -25,7 +26,7 @@ begin
 end
 $$;
 comment on function private.queue_identity_files is
-  'Queues the pictures of an identity that was suspended or restored.';
+  'Queues an identity that was suspended or restored, so that its pictures are moved.';
 create trigger identities_move_their_files
   after update of status on public.identities
   for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
@@ -41,7 +42,8 @@ begin
 end
 $$;
 comment on function private.queue_account_files is
-  'Queues the pictures of an account that was suspended, banned or reinstated.';
+  'Queues the identities of an account that was suspended, banned or reinstated, so that their '
+  'pictures are moved.';
 create trigger accounts_move_their_files
   after update of status on public.accounts
   for each row when (

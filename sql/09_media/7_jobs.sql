@@ -1,6 +1,7 @@
--- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
--- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after the others.
+-- Postgres cannot delete files in Storage. Therefore, an edge function gets a list of names here, has
+-- Storage delete the files, and passes the same list to its next call. Rows are deleted after their
+-- files, so that no file is forgotten if the job crashes. If a deletion fails, it is retried after all
+-- other files.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -20,7 +21,7 @@ begin
 end
 $$;
 comment on function private.check_files is
-  'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
+  'Returns the files of a list from private.files_to_remove, and whether Storage still has them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
   language sql security definer set search_path = ''
@@ -55,11 +56,12 @@ as $$
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'Deletes or marks the rows of removed files, and postpones the others.';
+  'Deletes or marks the rows of files that were removed. Postpones the next attempt for files that '
+  'still exist.';
 
 create function private.expire_uploads() returns void
   language sql
-  security definer -- reads storage.objects, and deletes everybody's due uploads
+  security definer -- reads storage.objects, and deletes the due uploads of all accounts
   set search_path = ''
 as $$
   with due as (
@@ -67,7 +69,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is locked, so it is skipped.
+      -- Uploads whose rows are being written are locked and therefore skipped.
       for update skip locked
     )
     returning uploads.*
@@ -91,7 +93,7 @@ as $$
     where not upload_sessions.ended and upload_sessions.expires_at <= now()
     order by upload_sessions.expires_at
     limit 100
-    -- A session that is becoming a listing is locked, so it is skipped.
+    -- Sessions from which a listing is being created are locked and therefore skipped.
     for update skip locked
   ), ended as (
     update private.upload_sessions set ended = true
@@ -122,8 +124,8 @@ as $$
   )
 $$;
 comment on function private.discard_unused_pictures is
-  'Discards pictures that were never used: those of expired sessions, and avatars that were not '
-  'chosen within a day.';
+  'Discards pictures that were never used: those of expired upload sessions, and avatars that were '
+  'not chosen within a day.';
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -137,7 +139,7 @@ begin
     where documents.kept_until <= now() and documents.discarded_at is null
     order by documents.kept_until
     limit 500
-    -- A decision about the identity may have locked the row to extend kept_until.
+    -- A row may be locked by a decision about the identity that extends kept_until.
     for no key update skip locked
   ));
 
@@ -153,7 +155,8 @@ begin
             and not exists (
               select from public.reports
               where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
-                -- After an upheld report a message's picture is removed: its URL is public.
+                -- If a report about a message was upheld, its picture is removed, because the URL is
+                -- public.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
           order by media.removal_due_at, media.discarded_at
@@ -180,8 +183,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns a batch of names of unused files, by bucket. attempted is the batch of the '
-  'previous call, after Storage was asked to remove its files.';
+  'Job: returns the names of a batch of files to be removed, grouped by bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to remove its files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql security definer set search_path = ''
@@ -198,7 +201,7 @@ begin
   values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
-    -- Compares the next files by name with the rows in the same range of names.
+    -- Compares the next files, in the order of their names, with the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
@@ -206,7 +209,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First updates the rows of files that a job moved without recording it, because it crashed.
+    -- First updates the rows of files that a job moved but did not record, because it crashed.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -226,7 +229,7 @@ begin
           select from private.file_rows
           where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
-        and not exists ( -- it was moved a moment ago, and its row follows
+        and not exists ( -- the file was just moved, and its row will be updated
           select from public.media
           where media.bucket = any ('{avatars,listings,suspended}'::text[])
             and media.name = objects.name
@@ -259,8 +262,8 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files with their rows. Returns the number of differences, which raise an '
-  'alarm.';
+  'Job: compares the next files with their rows. Returns the number of differences, for which an '
+  'alarm is raised.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql security definer set search_path = ''

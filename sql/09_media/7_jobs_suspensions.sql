@@ -1,10 +1,10 @@
--- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: after a crash or two concurrent
--- runs the row is set to the file's bucket, and a file in the wrong bucket is moved again.
+-- As for files to be removed (7_jobs.sql), an edge function gets a list of names here, has Storage move
+-- the files, and passes the same list to its next call. The row is always updated to the bucket in which
+-- the file is, even after a crash or concurrent runs. A file in the wrong bucket is then moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
-  security definer -- reads accounts, identities and listings of everybody
+  security definer -- reads accounts, identities and listings of other people
   set search_path = ''
 as $$
 begin
@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket where the file of a listing''s, person''s or page''s picture belongs.';
+  'Returns the bucket in which the file of a picture of a listing, person or page belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -34,8 +34,7 @@ begin
   return query
   select media.* from public.media
   where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
-    -- Pictures of messages have reached other people already; an administrator hides them one by
-    -- one.
+    -- Pictures of messages have already reached other people. Administrators hide them one by one.
     and media.use in ('listing', 'avatar', 'logo', 'cover')
     and media.bucket <> private.bucket_of(media)
   limit 200;
@@ -64,7 +63,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- By the time a file was moved, it may have belonged elsewhere.
+  -- A file may belong in a different bucket by the time it has been moved.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -76,8 +75,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Sets the bucket of these pictures to where their files are, and queues those in the wrong '
-  'bucket again.';
+  'Sets the bucket of each picture to the one in which its file is. Queues the pictures again '
+  'whose files are in the wrong bucket.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -94,7 +93,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- None of these files was moved, so others come first.
+    -- None of these files could be moved, so they are tried again after the others.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -124,8 +123,8 @@ begin
 end
 $$;
 comment on function private.files_to_move is
-  'Job: returns a batch of pictures whose files belong in another bucket. attempted is the '
-  'batch of the previous call, after Storage was asked to move its files. A move that fails for a '
-  'day raises an alarm and is given up.';
+  'Job: returns a batch of pictures whose files belong in a different bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to move its files. If a move fails for a '
+  'day, an alarm is raised and the move is abandoned.';
 
 grant execute on function private.files_to_move to backend;

@@ -10,13 +10,16 @@ create table public.conversations (
 comment on table public.conversations is
   'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'Both identities'' ids in order, then the listing''s, if any; unique, so that a pair has one '
-  'chat.';
+  'The ids of both identities in ascending order, followed by the id of the listing, if any. It is '
+  'unique, so two identities have only one chat per listing and one in general.';
 comment on column public.conversations.live_key is
-  'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
-comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
+  'A secret that is hashed into the name of the live channel. It is renewed when one side blocks '
+  'the other.';
+comment on column public.conversations.last_seq is
+  'The seq of the newest message, or 0 if there is none.';
 comment on column public.conversations.opened_by is
-  'The account that opened it; counted against its limit until the other side answers.';
+  'The account that opened the conversation. The conversation counts against the limit of this '
+  'account until the other side answers.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -35,29 +38,35 @@ create table public.participants (
   changed_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
 );
-comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
-comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
+comment on table public.participants is
+  'The two sides of each conversation. Deleted with the conversation.';
+comment on column public.participants.last_read_seq is
+  'This side has read all messages up to this seq.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which the other side has read, as shown to this side; not updated while a side '
-  'hides read marks or has blocked the other.';
-comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
+  'The seq up to which the other side has read, as shown to this side. It is not updated while '
+  'either side hides read receipts or has blocked the other.';
+comment on column public.participants.unread is
+  'The number of messages of the other side after last_read_seq, except hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, not counting those from before the column existed.';
-comment on column public.participants.muted is 'Whether messages cause no push or notification.';
+  'The number of messages written by this side, except those written before this column existed.';
+comment on column public.participants.muted is
+  'Whether new messages cause no push and no notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
-  'if also muted, until this side writes.';
+  'Whether the conversation is not in the main list and not in the unread total. It stays archived '
+  'until the next message or, if it is also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
+  'Whether the conversation is not in any list of this side yet, because the other side opened it '
+  'and nobody has written.';
 comment on column public.participants.active_at is
-  'When the last message was written, or the conversation was opened; the list is sorted by it.';
+  'When the last message was written or, without messages, the conversation was opened. Lists are '
+  'sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: by a message or by hiding one or showing it again, by reading, '
-  'muting or archiving, or by a read mark.';
+  'When this side last changed: when a message was written, hidden or shown again, when this side '
+  'read, muted or archived, or when a read receipt arrived.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
   where not unlisted;
--- A message sets both times to the same value, so it writes nothing to this index.
+-- A new message sets both times to the same value, so it adds no entry to this index.
 create index participants_changed_idx
   on public.participants (identity_id, changed_at) where changed_at > active_at;
 create index participants_unread_idx on public.participants (identity_id, unread)
@@ -69,7 +78,7 @@ create table public.messages (
   conversation_id uuid not null,
   sender_identity_id uuid not null,
   seq bigint not null,
-  -- A repetition count like {1,64} in the pattern would cost thirty times as much.
+  -- A repetition count such as {1,64} in the pattern would make the check thirty times as slow.
   client_message_id text not null constraint messages_client_id_is_short check (
     client_message_id ~ '^[\u0021-\u007e]+$' and char_length(client_message_id) <= 64
   ),
@@ -89,13 +98,17 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Only hidden, and later emptied. Deleted with the conversation.';
-comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
+comment on table public.messages is
+  'Messages. They are never deleted alone: an admin can hide one, and its text is erased later. '
+  'Deleted with the conversation.';
+comment on column public.messages.client_message_id is
+  'An id that the client chose. A message with the same id is not stored again.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
-comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
+comment on column public.messages.hidden_at is
+  'When an admin hid the message. Its body is erased 180 days later.';
 comment on column public.messages.changed_at is
-  'When it was last hidden or shown again; null if it never was.';
+  'When the message was last hidden or shown again; null if it never was.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
@@ -106,7 +119,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 
 create function private.my_conversations() returns setof uuid
   language plpgsql stable
-  security definer -- policies call this, so no policy may apply to it
+  security definer -- policies call this function, so no policy may apply inside it
   set search_path = ''
 as $$
 begin
@@ -120,7 +133,7 @@ alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
--- Clients must not see the keys of channels or which account is behind an identity.
+-- Clients must not see the keys of channels or the accounts of identities.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, archived,
@@ -141,8 +154,9 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- These rely on the policy of participants, which shows only the caller's own side. Functions read
--- one conversation at a time, so a look-up costs less than collecting all of the caller's.
+-- These policies rely on the policy of participants, which shows only the side of the caller. Functions
+-- read one conversation at a time, so a lookup is cheaper than collecting all conversations of the
+-- caller.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants where participants.conversation_id = conversations.id

@@ -1,10 +1,10 @@
--- All events of an account go through one private channel with a random name. Whether the account
--- may receive an event is checked when it is sent. Participants send presence and typing
--- themselves, to the live channel of the conversation.
--- Realtime checks access only when a client joins. So when a session ends, the account's channel is
--- renamed: topic_changed is the last event on the old one, and only remaining clients may join the
--- new one. Live channels are renamed then and also when a right to them ends
--- (6_events_lost_access.sql); clients look up their new names.
+-- Each account receives all its events through one private channel with a random name. Whether it may
+-- receive an event is checked when the event is sent. Participants themselves send presence and typing
+-- events, to the live channel of the conversation.
+-- Realtime checks access only when a client joins a channel. Therefore, when a session ends, the channel
+-- of the account is renamed: topic_changed is the last event on the old channel, and only clients with
+-- a valid session may join the new one. The live channels are renamed at the same time, and also when an
+-- account loses access to them (6_events_lost_access.sql). Clients look up the new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -44,12 +44,12 @@ begin
 end
 $$;
 comment on function private.live_topic_name is
-  'The conversation''s id and a hash of three random keys, so that the name changes when a key '
-  'changes. account_keys are sorted by the ids of their accounts.';
+  'Returns the id of the conversation and a hash of three random keys, so that the name changes '
+  'whenever a key changes. account_keys must be sorted by the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql stable
-  security definer -- reads secret keys, which no client sees
+  security definer -- reads secret keys that no client may see
   set search_path = ''
 as $$
 begin
@@ -84,11 +84,11 @@ $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- reads names of channels and participants, which the caller may not read
+  security definer -- reads names of channels, and participants that the caller may not read
   set search_path = ''
 as $$
 declare
-  -- Only one spelling of the id is accepted, because names are compared as text.
+  -- Names are compared as text, so only one spelling of the id is accepted.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
@@ -100,11 +100,12 @@ begin
 end
 $$;
 comment on function private.may_speak is
-  'Whether the caller may send: only to live channels of the acting identity''s conversations.';
+  'Whether the caller may send to a channel. Only the live channels of conversations of the acting '
+  'identity are allowed.';
 
 create function private.may_hear(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so no policy may apply inside it
   set search_path = ''
 as $$
 begin

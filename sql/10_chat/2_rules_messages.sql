@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function private.message_location is
-  'The latitude and longitude of a location with at most six decimals; null if body is none.';
+  'Normalises a location to "lat,lng" with at most six decimals. Null if body is not a location.';
 
 create function private.message_problem(type text, clean text) returns text
   language plpgsql immutable set search_path = ''
@@ -52,7 +52,7 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- A text that message_problem will refuse is neither normalised nor trimmed.
+  -- A text that message_problem will reject is neither normalised nor trimmed.
   clean text := case when private.text_problem(body, 4000) is not null then body
     else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);
@@ -70,8 +70,9 @@ begin
 end
 $$;
 
--- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only after the commit is visible, so a reader who reacts to the event waits for that.
+-- Realtime can deliver an event before the commit that sent it is visible to other sessions. Writers
+-- hold the following lock until the commit is visible, so a client that reacts to the event by reading
+-- waits until then.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql set search_path = ''

@@ -1,6 +1,6 @@
 create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
   language plpgsql stable
-  security definer -- reads the recipient's settings
+  security definer -- reads the settings of the recipient
   set search_path = ''
 as $$
 begin
@@ -34,7 +34,7 @@ create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
 ) returns public.identities
   language plpgsql stable
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 declare
@@ -60,12 +60,12 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity or else the listing''s owner. 422 for an identity of the caller''s account '
-  'and for a listing that belongs to neither side.';
+  'Returns the given identity or, if none is given, the owner of the listing. 422 for an identity '
+  'of the same account as the caller, and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 declare
@@ -83,5 +83,5 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Refuses a new conversation about someone else''s listing that has ended or allows no chat. '
-  'Existing conversations continue.';
+  'Refuses a new conversation about a listing of another identity that is no longer listed or does '
+  'not allow chat. Existing conversations can continue.';

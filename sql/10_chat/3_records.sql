@@ -1,6 +1,6 @@
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads other people's names; its callers check access
+  security definer -- reads the names of other people; the callers check access
   set search_path = ''
 as $$
 begin
@@ -25,7 +25,7 @@ declare
   media_url text;
   reply_to_id uuid;
 begin
-  -- The URL is read only if there is a picture, because this runs several times for every message.
+  -- The URL is read only if there is a picture, because this function runs several times per message.
   if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
@@ -82,8 +82,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text or else the type of the message, with the title of a listing, in the '
-  'language of the reader or, if reader_account_id is null, of the caller.';
+  'Returns the beginning of the text. For a message without text, returns its type (and the title '
+  'of a listing) in the language of the reader or, if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -106,7 +106,7 @@ create function private.last_message_json(
   conversation_id uuid, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
   language plpgsql stable
-  security definer -- reads messages; its callers check access
+  security definer -- reads messages; the callers check access
   set search_path = ''
 as $$
 begin
@@ -137,7 +137,8 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'peer_read_seq, or null if a side hides read marks.';
+comment on function private.shown_read_seq is
+  'Returns peer_read_seq, or null if either side hides read receipts.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -156,12 +157,13 @@ begin
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_updated_json is 'The payload of conversation_updated.';
+comment on function private.conversation_updated_json is
+  'Returns the payload of the event conversation_updated.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
   language plpgsql stable
-  security definer -- reads other people's listings, if they may be seen
+  security definer -- reads listings of other people, if the identity may see them
   set search_path = ''
 as $$
 begin
@@ -193,7 +195,7 @@ create function private.cannot_write_reason(own public.participants) returns tex
   language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
-  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set join_collapse_limit = 1 -- private.store_messages explains both settings
   set plan_cache_mode = 'force_generic_plan'
 as $$
 begin
@@ -210,11 +212,12 @@ begin
 end
 $$;
 comment on function private.cannot_write_reason is
-  'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
+  'Returns why this side may not write at the moment, or null if it may. A block is disclosed only '
+  'to the side that made it.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads both participants; its callers check access
+  security definer -- reads both participants; the callers check access
   set search_path = ''
 as $$
 begin
@@ -224,7 +227,7 @@ begin
       'liveTopic', private.live_topic(conversations.id),
       'property', private.conversation_property_json(
         coalesce(conversations.property_id,
-          -- the id of a purged listing
+          -- the id of a listing whose row was purged
           nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid),
         own.identity_id),
       'peer', private.peer_json(other.identity_id),

@@ -26,15 +26,15 @@ begin
 end
 $$;
 comment on function private.get_conversation is
-  'Api: One conversation of the acting identity. 404 conversation_not_found.';
+  'Api: Returns a conversation of the acting identity. 404 conversation_not_found.';
 
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql stable
-  security definer -- row-level security would determine the identity in each of three look-ups
+  security definer -- row-level security would determine the identity again in each of three lookups
   set search_path = ''
 as $$
 begin
-  -- Each of these subqueries reads only the newest entry of its part of an index.
+  -- Each subquery reads only one index entry, the newest in its range.
   return greatest(
     (
       select participants.active_at from public.participants
@@ -57,7 +57,7 @@ $$;
 
 create function private.count_unread_messages(identity_id uuid) returns bigint
   language plpgsql stable
-  security definer -- also counts for identities of the account that are not acting
+  security definer -- also counts for identities of the account other than the acting one
   set search_path = ''
 as $$
 begin
@@ -69,7 +69,8 @@ begin
 end
 $$;
 comment on function private.count_unread_messages is
-  'The number of unread messages in an identity''s conversations that are not archived.';
+  'Returns the number of unread messages in all conversations of an identity that are not '
+  'archived.';
 
 create function private.list_conversations(
   archived boolean default false, page_cursor text default null, page_size integer default 20
@@ -113,16 +114,17 @@ begin
 end
 $$;
 comment on function private.list_conversations is
-  'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in conversations that are not archived, '
-  'changedAt is the last change of any conversation, realtimeTopic the account''s channel. A page '
-  'of one shows whether anything was missed.';
+  'Api: Lists the conversations of the acting identity, either the archived ones or all others, '
+  'newest message first. unreadTotal is the number of unread messages in conversations that are '
+  'not archived, changedAt the time of the last change of any conversation, and realtimeTopic the '
+  'channel of the account. A client can request a page of one to find out whether it missed '
+  'anything.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20, changed_since timestamptz default null
 ) returns table (items json, "hasMore" boolean, "changedAt" timestamptz)
-  language plpgsql -- volatile, to see what is committed while the function waits
+  language plpgsql -- volatile, to see what other transactions commit while the function waits
   security definer
   set search_path = ''
 as $$
@@ -198,10 +200,10 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, or those before or after a seq; or, in the order '
-  'of their changes, messages written, hidden or shown again since a time, up to changedAt. '
-  'hasMore: whether there are more in that direction. Messages that an event has announced are '
-  'included. 404 conversation_not_found.';
+  'Api: Lists messages in the order of seq: the newest ones, or those before or after a seq. With '
+  'changed_since, lists the messages that were written, hidden or shown again since then, in the '
+  'order of these changes and up to changedAt. hasMore: whether there are more in that direction. '
+  'A message that an event has announced is always included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
@@ -234,7 +236,8 @@ begin
   from page;
 end
 $$;
-comment on function private.list_blocks is 'Api: The caller''s blocked identities, newest first.';
+comment on function private.list_blocks is
+  'Api: Lists the identities that the caller has blocked, newest first.';
 
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks

@@ -1,5 +1,5 @@
--- The chat gateway (functions/chat) calls these. All that they return is also in the lists of
--- conversations and messages.
+-- The chat gateway (functions/chat) calls these functions. Everything that they return can also be read
+-- from the lists of conversations and messages.
 
 create function api.open_socket() returns json
   language plpgsql stable set search_path = ''
@@ -12,11 +12,12 @@ begin
 end
 $$;
 comment on function api.open_socket is
-  'The channel of the calling account, if its token is valid, and the time of the check.';
+  'Checks the token of the caller and returns the channel of the account and the time of the '
+  'check.';
 
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
   language plpgsql stable
-  security definer -- reads the row of the other side, which only that side sees
+  security definer -- reads the row of the other side, which the caller may not read
   set search_path = ''
 as $$
 begin
@@ -55,11 +56,12 @@ begin
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
+  'Api: Returns the newest seq, both sides and the live channel of a conversation. 404 '
+  'conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql stable
-  security definer -- checks the rights of all accounts with an open socket
+  security definer -- checks the access of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -69,7 +71,7 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0" makes each subquery a lookup by key; otherwise the planner joins whole tables.
+    -- "offset 0" makes each subquery a lookup by key. Otherwise, the planner would join whole tables.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
@@ -117,8 +119,8 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only seq '
-  'differs.';
+  'Returns the sessions and conversations whose state differs from the state in sockets. lastSeq '
+  'is set if only the seq of a conversation differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql stable
@@ -137,7 +139,7 @@ begin
       where private.may_act(accounts)
     ),
     changed as (
-      -- Each of these two subqueries uses its own index.
+      -- Each of the two subqueries uses a different index.
       select written.conversation_id, written.identity_id
       from asking
       cross join (values (false), (true)) as lists (archived)
@@ -177,8 +179,8 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations that changed within the given seconds and since openedAt. The gateway skips '
-  'updates that it has already sent.';
+  'Returns the conversations that changed in the given number of seconds and after openedAt. The '
+  'gateway skips the updates that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql stable
@@ -194,8 +196,8 @@ begin
 end
 $$;
 comment on function private.current_topics is
-  'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
-  'only these.';
+  'Returns those of the given channels that are still current. A gateway that reconnects to '
+  'Realtime joins only these.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;

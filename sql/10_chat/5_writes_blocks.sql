@@ -1,6 +1,6 @@
 create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
   language plpgsql stable
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 begin
@@ -15,7 +15,8 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'The identity''s account; null unless the identity is public or has a chat with the caller.';
+  'Returns the account of an identity that is public or has a conversation with the caller, '
+  'otherwise null.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -29,7 +30,8 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
-  -- Calls of one account wait for each other, so that the second counts the block of the first.
+  -- Concurrent calls of an account wait for each other, so that the second one counts the block of the
+  -- first.
   perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
@@ -51,9 +53,10 @@ begin
 end
 $$;
 comment on function api.block_identity is
-  'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
-  'presence and typing; searches, feed, map and similar listings leave out its listings. Can be '
-  'repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
+  'Blocks an identity. Neither side can write to the other any more, and the blocked identity no '
+  'longer sees presence and typing. Searches, the feed, the map and similar listings omit its '
+  'listings. Repeated calls have no further effect. 404 identity_not_found, 409 blocks_full for '
+  'more than 500 blocks, 422 for an identity of the caller.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -74,7 +77,8 @@ begin
   perform private.unblock_identity(identity_id);
 end
 $$;
-comment on function api.unblock_identity is 'Unblocks an identity. Can be repeated.';
+comment on function api.unblock_identity is
+  'Unblocks an identity. Repeated calls have no further effect.';
 
 grant execute on function private.block_identity, private.unblock_identity to authenticated;
 grant execute on function api.block_identity, api.unblock_identity to authenticated;

@@ -1,6 +1,6 @@
 create function private.check_openings(account_id uuid) returns void
   language plpgsql
-  security definer -- reads the conversations of an account under all its identities
+  security definer -- reads the conversations of all identities of an account
   set search_path = ''
 as $$
 declare
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function private.check_openings is
-  'Refuses if too many conversations that the account opened in the last day are unanswered.';
+  'Raises 429 if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
   language plpgsql set search_path = ''
@@ -44,7 +44,7 @@ declare
   side public.participants;
   moment constant timestamptz := clock_timestamp();
 begin
-  -- The conversation is locked before its sides, as when a message is written.
+  -- The conversation is locked before its sides, as in all functions that write messages.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = list_conversation_for.conversation_id
@@ -60,7 +60,8 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Adds a conversation that the other side opened to the list of this identity.';
+  'Adds a conversation that the other side opened to the list of this identity, if it is not there '
+  'yet.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -87,8 +88,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, because its deletion reads the conversations more than once
-  -- and must find the same ones each time.
+  -- The account of the other side is locked too: a deletion of that account reads its conversations more
+  -- than once and must find the same ones each time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -105,7 +106,7 @@ begin
     values (id, caller_id, caller_account_id, false, moment, moment),
       (id, peer.id, peer.account_id, true, moment, moment);
   else
-    -- Another transaction has created the conversation; only a new statement can see it.
+    -- A concurrent transaction created the conversation. Only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
     perform private.list_conversation_for(id, caller_id);
@@ -126,13 +127,13 @@ declare
   written boolean;
 begin
   perform private.require_terms();
-  -- The call may write a message, so it is counted as one.
+  -- The call may write a message, so it is counted as a message.
   hits := private.count_message();
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
   if opened.created then
-    -- This event is for the caller's other devices; the first message notifies the other side.
+    -- This event is for the other devices of the caller. The first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
@@ -151,13 +152,13 @@ begin
 end
 $$;
 comment on function private.create_conversation is
-  'Api: Opens a conversation with the owner of a listing, or with an identity, and can write a '
-  'message, stored once per clientMessageId; returns {created, conversation}. A pair has one '
-  'conversation per listing. '
-  '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
-  'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
-  'listing that has ended or allows no chat, awaiting_answer as in api.send_message; 422 for '
-  'oneself, message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one '
-  'while 60 opened in the last day (5 without a proven phone or email) are unanswered.';
+  'Api: Opens a conversation with an identity or with the owner of a listing, and writes the '
+  'message, if one is given; it is stored once per clientMessageId. Returns {created, '
+  'conversation}. Two identities have one conversation per listing. 404 property_not_found, '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; '
+  '409 property_state_conflict for a new conversation about a listing that is no longer listed or '
+  'does not allow chat, awaiting_answer as in api.send_message; 422 for an identity of the caller, '
+  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new conversation '
+  'if 60 conversations opened in the last day (5 without a proven phone or email) are unanswered.';
 
 grant execute on function private.create_conversation to authenticated;

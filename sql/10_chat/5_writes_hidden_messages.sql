@@ -1,4 +1,4 @@
--- The picture of a hidden message is deleted for good, because anyone with its URL could see it.
+-- The picture of a hidden message is deleted permanently, because anyone who has its URL could see it.
 
 create function private.find_message(message_id uuid) returns public.messages
   language sql stable set search_path = ''
@@ -6,13 +6,13 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For acts of admins only. All other code also filters by conversation, so that messages can be '
-  'partitioned by it.';
+  'For actions of admins only. All other code also filters messages by conversation, so that the '
+  'table could be partitioned by it.';
 
 create function private.set_message_hidden(message public.messages, hidden boolean)
   returns boolean
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer -- changes messages of other people on behalf of an admin
   set search_path = ''
 as $$
 declare
@@ -44,13 +44,13 @@ begin
 end
 $$;
 comment on function private.set_message_hidden is
-  'Hides a message or shows it again, which changes the conversation for both sides, and the '
-  'unread count of a side that has not read it. Returns false if nothing changes or it was '
-  'hidden over 180 days ago.';
+  'Hides a message or shows it again. This counts as a change of the conversation for both sides '
+  'and changes the unread count of a side that has not read the message. Returns false if nothing '
+  'changes, or if the message was hidden over 180 days ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer -- changes messages of other people on behalf of an admin
   set search_path = ''
 as $$
 begin

@@ -1,4 +1,4 @@
--- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
+-- seq and the unread counts are changed only under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, heading text, sender_topic uuid,
@@ -9,9 +9,10 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
-  'before it, whether the conversation stays archived for the reader, why the sender may not write '
-  '(refusal), and the sender''s name with the title of the conversation''s listing (heading).';
+  'Both sides of a new message, read once while the conversation is locked. The unread counts do '
+  'not include the message. reader_archived: whether the conversation stays archived for the '
+  'reader. refusal: why the sender may not write. heading: the name of the sender and the title of '
+  'the listing of the conversation.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -23,7 +24,7 @@ create type private.message_delivery as (
   message public.messages, message_json jsonb, ends private.message_ends
 );
 
--- A standard SQL body without a search_path is inlined into the calling query.
+-- The planner can inline this function, because it has a standard SQL body and no search_path.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
   language sql stable
@@ -73,7 +74,7 @@ begin atomic
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
   cross join lateral (
-    -- Not participants.written, which does not count messages older than that column.
+    -- participants.written cannot be used: it does not count messages that are older than that column.
     select exists (
       select from public.messages
       where messages.conversation_id = participants.conversation_id
@@ -88,8 +89,8 @@ create function private.store_messages(given private.sent_message[])
   language plpgsql
   security definer -- reads and writes both sides of conversations
   set search_path = ''
-  set join_collapse_limit = 1 -- joins in the written order, since trying all orders takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- avoids planning for each number of messages
+  set join_collapse_limit = 1 -- joins in the order of the query, because trying all orders takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- avoids a new plan for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -129,7 +130,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except repeated ones and those not allowed.';
+  'Stores messages of different conversations. Skips those that are already stored or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -147,7 +148,8 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal or, if the message is no longer refused, 40001, so that the call is retried.';
+  'Raises the error for which the message was not stored. If the reason no longer exists, raises '
+  '40001, so that the call is retried.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -160,7 +162,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- This lock serialises the writers of a conversation.
+  -- With this lock, the writers of a conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -209,15 +211,15 @@ begin
 end
 $$;
 comment on function private.write_message is
-  'Writes a message as the acting identity, which the calling function has locked.';
+  'Writes a message as the acting identity. The caller must have locked the identity.';
 
 create function private.count_message() returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  -- Rates are counted in the same order as in count_texts, which locks the same rows.
+  -- Rates must be counted in the same order as in count_texts, which locks the same rows.
   in_minute constant timestamptz := private.count_action('messages');
-  -- The headers of the answer show the rate per minute, not the one per day.
+  -- The headers of the response show the rate per minute, not the rate per day.
   rate constant text := coalesce(current_setting('private.rate', true), '');
   in_day constant timestamptz := private.count_action('messages_day');
 begin
@@ -249,7 +251,7 @@ begin
   hits := private.count_message();
   sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
     body, media_id, reply_to_id);
-  -- A request that is repeated because its answer was lost writes nothing, so it is not counted.
+  -- A retry after a lost response writes nothing, so it is not counted.
   if sent ->> 'created' = 'false' then
     perform private.uncount_message(hits);
   end if;
@@ -269,13 +271,13 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
-  'one. Body: a text of at most 4,000 characters; for an image an optional caption, with '
-  'a mediaId that no other message uses (the facade copies a used one); for a location "lat,lng"; '
-  'for a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
-  'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
-  'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
-  'message_too_long, idempotency_mismatch.';
+  'Stores a message and returns {created, message}. A repeated clientMessageId returns the stored '
+  'message. body is a text of at most 4,000 characters; for an image, an optional caption, with a '
+  'mediaId that no other message uses (the facade copies a picture that is already used); for a '
+  'location, "lat,lng"; for a property, its id. 404 conversation_not_found, property_not_found; '
+  '403 terms_not_accepted, recipient_proven_only, blocked (also if the other participant may no '
+  'longer act); 409 awaiting_answer after 5 messages to a person who has never answered; 422 '
+  'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql set search_path = ''
@@ -285,7 +287,8 @@ begin
 end
 $$;
 comment on function private.next_change is
-  'A time after the last change, so that clients can tell which state is newer.';
+  'Returns the current time, but a later time than that of the last change, so that clients can '
+  'tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql security definer set search_path = ''
@@ -297,7 +300,7 @@ declare
   read_to bigint;
   still_unread bigint;
 begin
-  -- Under this lock no message can arrive between reading and counting.
+  -- With this lock, no message can arrive between reading and counting.
   select conversations.last_seq into newest from public.conversations
   where conversations.id = participant.conversation_id
   for no key update;
@@ -327,7 +330,8 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Marks messages as read, all or up to a seq. Returns {unread}. 404 conversation_not_found.';
+  'Marks all messages, or those up to a seq, as read. Returns {unread}. 404 '
+  'conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;

@@ -1,5 +1,6 @@
--- Storing many texts costs little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent texts. Any that must wait for a lock, is refused or repeated goes to api.send_message.
+-- Storing many texts costs little more than storing one, so functions/_shared/chat/store-message.ts
+-- collects texts that are sent concurrently. A text that would have to wait for a lock, is refused or
+-- was already stored is left to api.send_message.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -15,7 +16,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- Sorted, so that concurrent calls of this function do not deadlock.
+      -- Sorted, so that concurrent calls of this function do not deadlock on the rows of rates.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -36,17 +37,17 @@ $$;
 
 create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
   language plpgsql set search_path = ''
-  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set join_collapse_limit = 1 -- private.store_messages explains both settings
   set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- During maintenance every text is left to api.send_message, which lets administrators write.
+  -- During maintenance, all texts are left to api.send_message, which lets administrators write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
-  -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
+  -- This locks and checks the same rows as lock_identity and write_message, but does not wait for locks.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -68,7 +69,7 @@ $$;
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
-  security definer -- acts for people whose tokens the edge functions have verified
+  security definer -- acts for accounts whose tokens the edge functions have verified
   set search_path = '' set lock_timeout = '100ms'
 as $$
 declare
@@ -104,6 +105,7 @@ begin
 end
 $$;
 comment on function private.send_messages is
-  'Returns {answer, rate} for each text in order, or null for one that api.send_message must send.';
+  'Stores texts of several accounts. Returns {answer, rate} for each text, in the same order, or '
+  'null for a text that must be sent with api.send_message.';
 
 grant execute on function private.send_messages to backend;

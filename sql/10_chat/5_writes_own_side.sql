@@ -12,7 +12,7 @@ begin
     perform private.refuse_field(
       'upToSeq', case when up_to_seq is null then 'required' else 'unknown' end);
   end if;
-  -- Under this lock no message can arrive between reading and archiving.
+  -- With this lock, no message can arrive between reading and archiving.
   perform from public.conversations where conversations.id = own.conversation_id
   for no key update;
   own := private.require_participant(own.conversation_id, caller_id);
@@ -47,26 +47,28 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, even if one '
-  'has blocked the other, and returns it. It is not archived if the other side has written after '
-  'up_to_seq, the newest message that the caller has seen. 404 conversation_not_found.';
+  'Mutes, unmutes, archives or unarchives a conversation for the side of the caller only, and '
+  'returns it. This is possible even if one side has blocked the other. up_to_seq is the newest '
+  'message that the caller has seen: if the other side has written since, the conversation is not '
+  'archived. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
-  security definer -- broadcasts, whatever role changes the row
+  security definer -- broadcasts, regardless of which role changes the row
   set search_path = ''
 as $$
 begin
-  -- Blocks do not matter, because the event only goes to the side's own account.
+  -- Blocks do not matter, because the event goes only to the account that made the change.
   perform private.broadcast_to_account(new.account_id, 'conversation_updated',
     private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
   return null;
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends a change of muted or archived to the account''s own devices.';
+  'Sends a change of muted or archived to all devices of the account.';
 
--- A message also unarchives a conversation, but it has its own event and does not update muted.
+-- "of muted" also matches the update for archiving, which sets both columns. It excludes new messages,
+-- which may unarchive a conversation too, but have their own event.
 create trigger participants_broadcast_own_side
   after update of muted on public.participants
   for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))

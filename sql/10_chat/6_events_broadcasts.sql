@@ -7,7 +7,8 @@ begin
   perform realtime.send(broadcast.payload, broadcast.event, broadcast.topic::text, true);
 end
 $$;
-comment on function private.broadcast is 'Sends an event at the commit; a failure is not raised.';
+comment on function private.broadcast is
+  'Sends an event when the transaction commits. If sending fails, no error is raised.';
 
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
@@ -60,8 +61,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- One insert of several events costs little more than one realtime.send. The role
-  -- postgres may insert into this table of Realtime.
+  -- Inserting several events at once costs little more than one call of realtime.send. The role postgres
+  -- may insert into this table of Realtime.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -101,7 +102,7 @@ begin
   ) as sides (id, identity_id, account_id, topic, unread, muted, archived, peer_read_seq, whose,
     notification);
 exception
-  -- An event is a hint: a client that misses it finds the message in the history.
+  -- An event is only a hint: a client that misses it finds the message in the history.
   when check_violation then null; -- no partition exists: nobody has joined for three days
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
@@ -160,7 +161,8 @@ begin
 end
 $$;
 comment on function private.on_read is
-  'Sends the unread count to the reader''s devices, and a read mark to the other side if allowed.';
+  'Sends the unread count to the devices of the reader, and a read receipt to the other side '
+  'unless one side hides read receipts or has blocked the other.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants

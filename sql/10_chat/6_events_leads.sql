@@ -1,6 +1,6 @@
 create function private.on_first_message() returns trigger
   language plpgsql
-  security definer -- reads the listing, whatever role writes the message
+  security definer -- reads the listing, regardless of which role writes the message
   set search_path = ''
 as $$
 begin
@@ -11,7 +11,7 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
-    -- If a listing has moved to another identity of its owner, its conversations have not.
+    -- When a listing is moved to another identity, its conversations stay with the former owner.
     and exists (
       select from public.participants
       where participants.conversation_id = conversations.id
@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Creates a lead when somebody is the first to write about somebody else''s listing.';
+  'Creates a lead if the first message of a conversation is not by the owner of the listing.';
 
 create trigger messages_make_leads
   after insert on public.messages

@@ -1,6 +1,6 @@
 create function private.on_sessions_ended() returns trigger
   language plpgsql
-  security definer -- fired by Auth's role, which may not write our tables
+  security definer -- runs for the role of Auth, which may not write our tables
   set search_path = ''
 as $$
 declare
@@ -18,7 +18,8 @@ begin
 end
 $$;
 comment on function private.on_sessions_ended is
-  'Renames the channels of accounts whose sessions ended. The trigger is in 90_platform.sql.';
+  'Renames the channels of accounts when sessions of these accounts end. The trigger is in '
+  '90_platform.sql.';
 
 create function private.discard_session(session_id uuid) returns void
   language plpgsql
@@ -26,11 +27,11 @@ create function private.discard_session(session_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
+  -- on_sessions_ended reads this setting, which is not set in transactions of Auth itself.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  -- The account is locked before the session, because a transaction that ends all sessions of the
-  -- account may hold the account and then lock its sessions. If it has locked this session, it
-  -- deletes the session, and the statement below skips it.
+  -- The account is locked before the session, because a transaction that ends all sessions of the account
+  -- may lock them while it holds the lock on the account. If that transaction has locked this session, it
+  -- will delete the session, and the statement below skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -43,19 +44,21 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not join a channel, so no channel is '
-  'renamed, and the account is not notified of a sign-in.';
+  'Ends a session whose tokens were never handed out. Nobody could join a channel with it, so no '
+  'channel is renamed. The account is not notified of the sign-in either.';
 
 create function private.on_identity_deactivated() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The account's own channel keeps its name, because it gets no more events of this identity.
+  -- The channel of the account itself keeps its name, because it no longer receives events of this
+  -- identity.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames all live channels of the account.';
+comment on function private.on_identity_deactivated is
+  'Renames all live channels of an account when one of its identities becomes inactive.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -68,7 +71,7 @@ as $$
 declare
   newest public.participants;
 begin
-  -- Under this lock no message can be delivered to a side that has just been blocked.
+  -- With this lock, no message can be delivered to a side that has just been blocked.
   with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
@@ -98,8 +101,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels shared with a blocked account, and sends the blocker the new name '
-  'for the conversation with the newest message.';
+  'Renames the live channels of all conversations with a blocked account. Sends the account that '
+  'blocked it the new name for the conversation with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
