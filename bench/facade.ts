@@ -75,7 +75,7 @@ async function compare(
   }
 }
 
-/** Throws if the plain statement and the function return different ids, as their times were not comparable. */
+/** Throws if plain statement and function return different ids: their times are not comparable then. */
 async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
   if (!call) return
   const ids = async (ask: Ask) => {
@@ -85,7 +85,9 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** Returns a table: requests per second, also as a percentage of the plain statement's, and CPU of Postgres. */
+/**
+ * Returns a table: requests per second, the percentage of the plain statement's, and CPU time of Postgres.
+ */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

@@ -1,5 +1,5 @@
 /**
- * Compares complete webhooks (signature check, request to the provider and transaction) with the transaction
+ * Compares complete webhooks (signature check, look-up of the charge and transaction) with the transaction
  * alone, in the same run. Both settle only new payments, each of them once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
