@@ -196,7 +196,7 @@ with once as (
       'الف, الاف, تلاف, تالاف, k, thousand, thousands, a thousand, alf, alaf'),
     ('times', '1000000',
       'مليون, ملايين, ملاين, million, millions, a million, mil, mln, mn, melyon, milyon'),
-    -- 1ƌ2 is how private.reading_signs writes ½ and 1/2.
+    -- private.reading_signs turns ½ and 1/2 into 1ƌ2.
     ('count', '0.25', 'ربع, quarter, a quarter, quarter of a, a quarter of a, rob3, rub3, 1ƌ4'),
     ('count', '0.5', 'نص, نصف, half, half a, a half, half of a, nos, noss, nus, 1ƌ2'),
     ('count', '0.75',

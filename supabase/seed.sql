@@ -480,7 +480,7 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
--- Some listings are as careless as real ones: the floor is only in the text, the kind is wrong, or the text
+-- Like real listings, some contain mistakes: the floor is only in the text, the kind is wrong, or the text
 -- lists kinds and places that are not offered.
 update demo_words
 set title_ar = regexp_replace(title_ar, '\mدور', 'دور ' || said.floor),

@@ -17,7 +17,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, whatever role adds an entry
+  security definer -- reads profiles, for any role that adds an entry
   set search_path = ''
 as $$
 begin

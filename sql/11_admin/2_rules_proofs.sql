@@ -18,7 +18,7 @@ $$;
 
 create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 declare

@@ -295,13 +295,13 @@ begin
 end
 $$;
 comment on function private.decide_moderation is
-  'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report (everywhere hides all the sender''s messages with the '
-  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, pays '
-  'out or writes off money of a deleted account. The last two need a proof, which only the facade '
-  'passes on. version: the version of the listing or page that the admin saw; document_ids: the '
-  'documents of a waiting company or office that the admin saw. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'Api: For admins: approves or rejects an item of the queue, suspends or restores a listing or '
+  'identity, upholds or dismisses a report (everywhere hides all messages of the sender with the '
+  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, or '
+  'pays out or writes off money of a deleted account. Paying out and writing off require a proof, '
+  'which only the facade passes on. version: the version of the listing or page that the admin '
+  'saw; document_ids: the documents of a waiting company or office that the admin saw. 403 '
+  'admin_only, proof_required, 404 not_found, 409 admin_self, status_transition_invalid, '
+  'version_conflict, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

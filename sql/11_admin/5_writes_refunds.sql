@@ -25,7 +25,7 @@ begin
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
-  -- Without an amount, the second of two refunds finds nothing left.
+  -- Only refunds with an amount need this check: without one, a repeated refund finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
     and refunds.amount = make_refund.amount and refunds.requested_here

@@ -353,9 +353,10 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM does '
-  'not know the token; dead after three in a row), retry or wait (no attempt). The next try is '
-  'after wait seconds; a newer text is tried after the held seconds that FCM asked for.';
+  'Records the outcome of a push: sent, dropped (can never be sent), dead (FCM rejects the token), '
+  'unknown (FCM does not know the token; the third time in a row counts as dead), retry, or wait '
+  '(not attempted). The next attempt is after wait seconds. If the push is updated, the next '
+  'attempt is after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

@@ -97,7 +97,7 @@ $$;
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- owned by the role exporting
+  security definer -- runs as its owner, the role exporting
   set search_path = ''
 as $$
 begin

@@ -28,7 +28,7 @@ type Options = {
    * from the database.
    */
   fromDatabase?: true
-  /** Channel options beside `private`. */
+  /** Further channel options, besides `private`. */
   config?: Record<string, unknown>
   listen(channel: Channel): void
   joined(channel: Channel): void
