@@ -1,6 +1,6 @@
 /**
- * The bare server that chat is compared with. It inserts a row, confirms it to the sender, and sends it to
- * the sockets of the room by NOTIFY. It has no permissions, order or history.
+ * The minimal server that chat is compared with. It inserts a row, confirms it to the sender, and sends it to
+ * the sockets of the room through NOTIFY. It checks no permissions and has neither order nor history.
  */
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** Counts the broadcasts of each action in the table that Realtime reads. */
+/** Counts how many broadcasts each action writes to the table that Realtime reads. */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
 import { post } from './client.ts'
@@ -8,7 +8,7 @@ export type Broadcasts = Record<'a message' | 'a read' | 'a block' | 'a sign-out
 
 const conversations = 60
 
-/** Lets `people` act and counts. The first person gets a conversation with each of sixty others. */
+/** Performs the actions as `people` and counts. The first person gets a conversation with sixty others. */
 export async function broadcasts(
   stack: Stack,
   people: Person[],

@@ -16,10 +16,10 @@ export type Receiver = { onBody: (body: string) => void; close: () => void }
 
 export type Transport = {
   name: string
-  /** Whether its fan-out is measured. The chat gateway allows an account at most ten sockets. */
+  /** Whether to measure fan-out. False for the chat gateway, which allows ten sockets per account. */
   toMany: boolean
   openReceiver: (conversation: Conversation) => Promise<Receiver>
-  /** Opens a sender, whose `send` resolves when the message is known to be stored. */
+  /** Opens a sender. Its `send` resolves once the server has confirmed that the message is stored. */
   openSender: (
     conversation: Conversation,
   ) => Promise<{ send: (body: string) => Promise<void>; close: () => void }>
@@ -34,7 +34,7 @@ async function open(url: string, protocols: string[] = []) {
   return {
     send: (frame: Json) => socket.send(JSON.stringify(frame)),
     onFrame: (listener: (frame: Json) => void) => (received = listener),
-    /** Sends a frame and waits for its answer. */
+    /** Sends a frame and waits for the response. */
     ask: (frame: Json, answers: (frame: Json) => boolean) => {
       socket.send(JSON.stringify(frame))
       return new Promise<void>((resolve, reject) => {
@@ -76,8 +76,8 @@ export async function bareTransport(
 }
 
 /**
- * Sends by REST and receives by Realtime. Given the address of the facade, it connects to the servers
- * directly, otherwise through the local stack's proxy, as on a hosted project.
+ * Sends through REST and receives through Realtime. With the address of the facade, it connects directly to
+ * the servers; without, it goes through the local stack's proxy, as on a hosted project.
  */
 export function realtimeTransport({ url, publishableKey }: Stack, facade?: string): Transport {
   const { hostname, port } = new URL(url)
@@ -116,7 +116,7 @@ export function realtimeTransport({ url, publishableKey }: Stack, facade?: strin
   }
 }
 
-/** Sends and receives by the chat gateway, directly or through the local stack's proxy. */
+/** Sends and receives through the chat gateway, directly or behind the local stack's proxy. */
 export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boolean): Transport {
   const address = viaGateway ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
   const openSocket = (token: string) => open(address, ['chat', `bearer.${token}`])

@@ -1,7 +1,7 @@
 /**
- * Compares chat with a bare server in the same run: latency from sending to receiving, messages per second
- * of 100 pairs, and the time until 1,000 sockets have received a message. Also measures the memory of a
- * gateway process with 1,000 idle sockets, and broadcasts per action.
+ * Compares chat with a minimal server in the same run: latency from sending to receiving, messages per second
+ * between 100 pairs of people, and the time until 1,000 sockets have received a message. Also measures the
+ * memory of a gateway process with 1,000 idle sockets, and the number of broadcasts per action.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,16 +26,16 @@ type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: nu
 
 type ChatRow = {
   transport: string
-  /** The latency of one message after another between two people, at the same rate for every transport. */
+  /** Latency between two people who send at a fixed rate, the same for every transport. */
   paced: Latency
-  /** The same, but each message follows as soon as the previous one was received and stored. */
+  /** Latency between two people who send each message once the previous one is received and stored. */
   backToBack: Latency
-  /** Many pairs at once, each of which sends back to back. */
+  /** Many pairs at once, all sending back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
   fanOut?: { p50: number; p99: number; last: number }
 }
 
-/** `ofBare` is the p99 divided by the bare server's p99. */
+/** `ofBare` is the p99 divided by the p99 of the minimal server. */
 type Latency = { p50: number; p99: number; ofBare: number }
 
 type ChatResult = {
@@ -65,7 +65,7 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/** Sends each message once the previous one was received and stored, but at least `pause` ms after it. */
+/** Sends a message once the previous one is received and stored, but not earlier than `pause` ms after it. */
 async function exchange(
   transport: Transport,
   conversation: Conversation,
@@ -108,10 +108,10 @@ async function exchange(
   }
 }
 
-// Rounds are short, so that a slow moment of the machine affects every transport.
+// Rounds are short, so that a temporary slowdown of the machine affects all transports equally.
 const rounds = 12
 const warmUp = 100
-/** Milliseconds between paced messages. Percentiles can be compared only at the same rate. */
+/** Milliseconds between paced messages. Percentiles are comparable only at the same rate. */
 const pace = 5
 
 async function onePair(
@@ -131,7 +131,7 @@ async function onePair(
   return times
 }
 
-/** Returns the figures of one transport. The first transport is the bare server. */
+/** Returns the figures of one transport. Transport 0 is the minimal server. */
 function summary(times: number[][], transport: number): Latency {
   const [bare, own] = [sorted(times[0]!), sorted(times[transport]!)]
   const p99 = percentile(own, 0.99)
@@ -221,8 +221,8 @@ export async function benchChat(
       ...both.map((viaGateway) => chatGatewayTransport(stack, viaGateway)),
     ]
 
-    // An account has at most ten sockets. Memory is measured first, because a process does not release what
-    // it has used under load.
+    // An account may open at most ten sockets. Memory is measured first, because a process does not release
+    // memory that it needed under load.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)

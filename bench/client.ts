@@ -10,7 +10,7 @@ export type Session = {
   realtimeTopic: string
 }
 
-/** Sends JSON to the facade. Throws unless the request succeeds. */
+/** Posts JSON to the facade. Throws if the request fails. */
 export async function post(
   { baseUrl }: Pick<Stack, 'baseUrl'>,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Measures the administrators' desk in Chromium among 5,000 waiting items: the time until the queue is shown,
- * and from a decision to the next item. It is compared with a plain page that has the same rows in an HTML
- * table and loads its list again after each decision.
+ * Measures the administrators' desk in Chromium with 5,000 waiting items: the time until the queue is
+ * visible, and the time from a decision to the next item. The baseline is a plain page that shows the same
+ * rows in an HTML table and reloads its list after each decision.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,13 +22,13 @@ export type DeskTimes = Record<'desk' | 'plain', { opens: Times; decides: Times 
   waiting: number
 }
 
-/** Adds waiting items to the demo data until there are `count`, and returns how many there are. */
+/** Adds waiting items to the demo data until there are `count`. Returns the number of waiting items. */
 export async function enlarge(databaseUrl: string, count: number): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     await client.query(`set edits.by = 'bench'; set statement_timeout = 0`)
-    // The triggers are off: they would review and announce each item, and the items need none of their
+    // Triggers are disabled: they would check and announce each item, and the benchmark needs none of their
     // writes. Jobs that write to the table wait until the commit.
     await client.query('begin; alter table public.properties disable trigger user')
     await client.query(changes, [Math.floor(count * 0.35)])
@@ -48,8 +48,8 @@ const counted = `select
   (select count(*) from public.identities where private.awaits_verification(identities)) +
   (select count(*) from public.reports where status = 'open')::integer as waiting`
 
-// Listings of the demo, which have pictures, get a waiting change of price and title. Each title is unique,
-// so that it identifies the next item.
+// Listings of the demo data, which have pictures, get a pending change of price and title. Each title is
+// unique, so that the benchmark can recognise the next item.
 const changes = `
   update public.properties set title_ar = left(title_ar, 100) || ' ' || ref_no,
     pending_changes = jsonb_build_object(
@@ -94,7 +94,7 @@ const copies = `
     limit $1
   ) as copied`
 
-/** Serves these files at an origin of its own; files may be added later. */
+/** Serves these files from a separate origin. Files may be added later. */
 async function serveFiles(files: Files) {
   const server = createServer(({ url = '/' }, response) => {
     const { status, contentType, body } = answerOf(files, url)
@@ -148,7 +148,7 @@ export async function benchDesk(say: (line: string) => void): Promise<DeskTimes>
   }
 }
 
-/** Signs in as the demo's administrator. */
+/** Signs in as the administrator of the demo data. */
 async function signIn(page: Page) {
   await page.locator('[autocomplete=username]').fill('admin@example.com')
   await page.locator('[type=password]').fill('Diwaniya-2026')
@@ -160,13 +160,13 @@ async function timesOf(rounds: number, measure: () => Promise<number>): Promise<
   const times: number[] = []
   for (let round = 0; round <= rounds; round++) {
     const time = await measure()
-    if (round > 0) times.push(time) // the first one warms up
+    if (round > 0) times.push(time) // round 0 is the warm-up
   }
   const sorted = times.toSorted((a, b) => a - b)
   return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), worst: sorted.at(-1)! }
 }
 
-/** Runs in every page. Reports when an element first appears, and when its text changes. */
+/** Injected into every page. Reports when an element first appears and when its text changes. */
 function watch() {
   const untilPainted = () =>
     new Promise<number>((done) =>
@@ -185,9 +185,9 @@ function watch() {
     })
   const first = (selector: string) => document.querySelector(selector)
   Object.assign(globalThis, {
-    /** Resolves to the milliseconds from the beginning of the navigation. */
+    /** Resolves to the milliseconds since the navigation began. */
     shows: (selector: string) => until(() => first(selector) !== null),
-    /** Begins to watch; `changed` resolves to the milliseconds from the next key or click. */
+    /** Starts watching. `changed` resolves to the milliseconds from the next key press or click. */
     watchFor: (selector: string) => {
       const before = first(selector)?.textContent
       let began = 0
@@ -222,7 +222,7 @@ async function openingOf(page: Page, url: string, selector: string): Promise<num
 }
 
 async function change(page: Page, selector: string, act: () => Promise<void>) {
-  // The desk binds its keys after painting. People do not press a key so soon, so this waits for it.
+  // The desk binds its keys after painting. No person is as fast as this script, so it waits for that.
   await page.evaluate(async (selector) => {
     for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
     const { watchFor } = globalThis as unknown as Watching

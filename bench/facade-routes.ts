@@ -1,6 +1,6 @@
 /**
- * Requests to the facade, each with two other ways to get the same answer: the database function alone, and
- * a plain statement on the same tables.
+ * Requests to the facade. Each has two equivalents that return the same data: a call of the database function
+ * alone, and a plain SQL statement on the same tables.
  */
 import bcrypt from 'bcrypt'
 import type pg from 'pg'
@@ -11,17 +11,17 @@ import { get, post } from './http-load.ts'
 export type Route = {
   name: string
   plain: Ask
-  /** Missing if the route makes several calls. */
+  /** Undefined if the route calls several functions. */
   function?: Ask
   request: (caller: Caller) => { path: string; body?: object }
 }
 
-/** Queries the database; the last result is the answer. Odd and even rounds may send different statements. */
+/** Queries the database. The last result counts. Odd and even rounds may send different statements. */
 export type Ask = (caller: Caller, round: number) => Promise<pg.QueryResult[]>
 
 export type Caller = {
   token: string
-  /** The beginning of each message, which sets role and claims as the facade does. */
+  /** The statements at the beginning of each query that set role and claims like the facade. */
   setRole: string
   identifier: string
   password: string
@@ -38,10 +38,10 @@ export type Database = {
 }
 
 const callers = 16
-// A word that is common in titles, but in no area's name.
+// A word that is common in titles but not part of any area's name.
 const word = 'تشطيب'
 
-// These views show what a policy on a plain table would let a caller read.
+// These views contain the rows that a policy on a plain table would let a caller read.
 const views = `
   create schema bench;
   grant usage on schema bench to authenticated;
@@ -49,7 +49,7 @@ const views = `
   create view bench.documents as select * from private.search_documents;
   grant select on all tables in schema bench to authenticated`
 
-/** Signs up people with fifty favorites each. */
+/** Signs up people and gives each fifty favorites. */
 export async function prepareCallers(stack: Stack, { owner }: Database): Promise<Caller[]> {
   await owner.query(views)
   const { rows } = await owner.query(
@@ -117,7 +117,7 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
   )
   const ask =
     (statement: (caller: Caller, round: number) => string): Ask => async (caller, round) =>
-      // Several statements in one message give several results.
+      // A query with several statements returns several results.
       [await facade.query(caller.setRole + statement(caller, round))].flat()
   const search = (
     name: string,

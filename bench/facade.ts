@@ -1,6 +1,6 @@
 /**
- * Measures what the facade costs: each route over HTTP, its database function alone, and the plain
- * statement on the same tables. They run in turns on the same database, so that conditions are the same.
+ * Measures the overhead of the facade: each route over HTTP, its database function alone, and a plain SQL
+ * statement on the same tables. They run alternately on the same database, under the same conditions.
  */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
@@ -75,7 +75,7 @@ async function compare(
   }
 }
 
-/** Throws if plain statement and function return different ids, because their times could not be compared. */
+/** Throws if plain statement and function return different ids: their times are not comparable then. */
 async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
   if (!call) return
   const ids = async (ask: Ask) => {
@@ -85,7 +85,9 @@ async function requireSameAnswer({ name, plain, function: call }: Route, caller:
   if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
 }
 
-/** Returns a table of requests per second, their share of the plain statement's, and Postgres' CPU time. */
+/**
+ * Returns a table: requests per second, the percentage of the plain statement's, and CPU time of Postgres.
+ */
 export const facadeTable = (compared: Compared[]) => {
   const share = (part: Measured | undefined, { perSecond }: Measured) =>
     part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'

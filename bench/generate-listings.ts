@@ -1,9 +1,9 @@
 /**
- * Generates any number of realistic listings, a million in minutes: of all areas, kinds and types, with
- * fitting prices, and texts of common and rare words. Rows are written in order of publication.
+ * Generates any number of realistic listings, a million within minutes: for all areas, kinds and types, with
+ * plausible prices, and texts of common and rare words. Rows are written in order of publication.
  *
- * For scratch databases only: it disables the triggers and writes their rows itself, on a connection for
- * each core. Indexes are built afterwards.
+ * For scratch databases only: it disables the triggers and itself writes the rows that they would write, over
+ * one connection per core. Indexes are built afterwards.
  */
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'
@@ -11,7 +11,7 @@ import { connected } from '../local/schema/build.ts'
 
 const chunkSize = 10_000
 
-/** Loads the listings. Without `records`, a listing's record is made on request; searches need none. */
+/** Loads the listings. Without `records`, none are stored: each is built when it is requested. */
 export async function loadListings(
   url: string,
   count: number,
@@ -39,7 +39,7 @@ export async function loadListings(
     })
     await client.query('truncate private.search_vocabulary, private.search_word_changes')
     await client.query('select private.recount_search_words()')
-    // Vacuum would skip tables of other owners with a warning.
+    // Only our own tables: vacuum skips tables of other owners and prints a warning for each.
     const { rows: [{ ours }] } = await client.query(
       `select string_agg(oid::regclass::text, ', ') as ours from pg_class
        where relkind = 'r' and relowner = current_user::regrole`,
@@ -86,7 +86,7 @@ const derived = [
   ['private.listed_records', 'private.listed_record(properties)'],
 ]
 
-/** Drops indexes, which are built five times as fast when the rows exist, and returns their definitions. */
+/** Drops indexes and returns their definitions: building them after the rows exist is five times as fast. */
 async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
@@ -95,7 +95,7 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
        'public.properties'::regclass, 'private.search_documents'::regclass,
        'private.publications'::regclass
      ) and not indisunique
-     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // the slowest to build come first
+     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // indexes that take longest to build come first
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
@@ -114,7 +114,7 @@ const owners = `
     now(), now(), ''
   from generate_series(1, $1::integer) as n`
 
-// One owner in six has a company or an office, and companies and offices have most of the listings.
+// One owner in six has a company or an office. Companies and offices own most of the listings.
 const organisations = `
   with chosen as (
     select
@@ -144,7 +144,7 @@ const publications = `
   )
   insert into private.listing_places (property_id, sorted_at) select property_id, published_at from made`
 
-// The temporary tables that every chunk draws from.
+// Temporary tables with the values from which each chunk is generated.
 const materials = `
 create temporary table owners as
   select

@@ -1,4 +1,4 @@
-/** Measures CPU time and memory of malicious pictures, and of plain ones of the same type and size. */
+/** Measures CPU time and memory for malicious pictures, and for ordinary ones of the same type and size. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ const filled = (picture: Buffer, at: number, part: Buffer) =>
     picture.subarray(at),
   ])
 
-/** An empty block of fixed codes takes ten bits, so four of them take five bytes. */
+/** Repeats empty deflate blocks. An empty block with fixed codes has ten bits, so four take five bytes. */
 const blocks = (length: number) =>
   Buffer.concat([
     Buffer.from([0x78, 0x9c]),
@@ -135,7 +135,7 @@ function webps(): Record<string, Buffer> {
 type Cost = { cpuMs: number; megabytes: number; status: number; nineMs: number }
 export type HostileFigures = Record<string, Record<string, Cost>>
 
-/** Returns a process's CPU time so far in milliseconds. Linux reports it in hundredths of a second. */
+/** Returns the CPU time of a process so far in milliseconds. Linux counts hundredths of a second. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -157,7 +157,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   const watch = setInterval(() => (most = Math.max(most, memoryOf(pid))), 50)
   for (let time = 0; time < times; time++) await send(file)
   const alone = cpuOf(pid)
-  // A request has room for at most nine such files.
+  // At most nine such files fit into one request.
   await send(...Array(9).fill(file))
   clearInterval(watch)
   return {
@@ -168,7 +168,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   }
 }
 
-/** Sends each file alone, repeatedly, and then nine copies in one request. */
+/** Sends each file several times by itself, and then nine copies in one request. */
 export async function measureHostilePictures(pid: number, send: Send): Promise<HostileFigures> {
   const figures: HostileFigures = {}
   for (const [type, files] of Object.entries({ PNG: pngs(), JPEG: jpegs(), WebP: webps() })) {

@@ -1,8 +1,8 @@
 /**
- * Compares the database cost of texts that are made to be expensive with the cost of ordinary texts. No text
- * of 200 characters, and no cursor, may cost more than ten times the median of the ordinary texts on the same
- * rows. It measures the CPU time of the backend if /proc has it, because other load does not change that;
- * otherwise it measures elapsed time.
+ * Compares the database cost of search texts that are designed to be expensive with that of ordinary texts.
+ * No text of 200 characters and no cursor may cost more than ten times the median of the ordinary texts on
+ * the same rows. Where /proc exists, it measures the CPU time of the backend, which does not depend on other
+ * load; elsewhere it measures elapsed time.
  */
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -23,7 +23,7 @@ function fill(...texts: string[]) {
   return filled
 }
 const letters = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي']
-/** Makes distinct words that are in no listing. */
+/** Generates distinct words that no listing contains. */
 const unknown = (count: number, size: number) =>
   Array.from(
     { length: count },
@@ -41,7 +41,7 @@ const misspelt = [
   'هادىءء',
   'سرداااب',
 ]
-/** Makes words that are in no listing, with frequent first letters and unknown endings. */
+/** Generates words that no listing contains: frequent first letters with an unknown ending. */
 const begun = (end: string) =>
   fill(
     ...'مح سل نو را قب عط دي شم فك جر هن ضل ثق زم خص غب طر ذك بي حص'.split(' ').map((two) =>
@@ -85,7 +85,7 @@ const areas = [
   'العقيلة',
 ]
 
-/** Ordinary texts, by the names that docs/speed.md has for searches with words. */
+/** Ordinary texts. The names are those of searches with words in docs/speed.md. */
 const ordinary: Record<string, string[]> = {
   'common word': ['شقة', 'فيلا', 'تشطيب', 'موقع'],
   'two words': ['شقة فاخر', 'بيت هادئ', 'أرض مميز'],
@@ -200,20 +200,20 @@ function cpuOf(pid: number): number | undefined {
 
 const rounds = 5
 
-/** Returns the cost of a call in milliseconds. A refusal counts as an answer. */
+/** Returns the cost of a call in milliseconds. A 422 error is a valid result. */
 async function costOf(client: pg.Client, pid: number, sql: string, args: readonly unknown[]) {
   const [began, cpu] = [performance.now(), cpuOf(pid)]
   await client.query(`select ${sql}::text`, [...args]).catch((error) => {
     if (!/^PT422/.test(error.code)) throw error
   })
-  // The backend's CPU time is complete only when it waits again, a moment after its answer.
+  // The CPU time is complete only when the backend is idle again, a moment after it has sent the result.
   await client.query('')
   return cpu === undefined ? performance.now() - began : cpuOf(pid)! - cpu
 }
 
 const median = (values: number[]) => percentile(values.toSorted((one, other) => one - other), 0.5)
 
-/** Forges cursors that list other listings than the service gave. */
+/** Forges cursors that contain other listings than cursors from the service. */
 async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
   const forge = async (count: number) =>
     (await client.query(
@@ -252,7 +252,8 @@ export async function measure(
   say(cpuOf(pid) === undefined ? 'time that passes' : 'processor time of the backend')
   const costs: Cost[] = []
   for (const [door, sql] of doors.filter(([door]) => through.includes(door))) {
-    // On the map, a text is compared with no text, because the cost depends on what the map shows.
+    // On the map, a text is compared with a request without text: the cost depends on the visible part of the
+    // map.
     const like = door.startsWith('search') ? doors[0][1] : sql
     const usual = (door === 'map' ? [null] : Object.values(ordinary).flat())
       .map((text) => [like, text] as const)
@@ -265,7 +266,7 @@ export async function measure(
     ]
     const bases: number[] = []
     const spent = dear.map((): number[] => [])
-    // Each text is compared with the ordinary texts of its own round, because other load slows all of them.
+    // Each text is compared with ordinary texts of the same round, which other load slows down equally.
     for (let round = -2; round < rounds; round++) {
       const base: number[] = []
       for (const [i, [, call, args]] of dear.entries()) {
@@ -289,7 +290,7 @@ export async function measure(
   return costs
 }
 
-/** Returns a table of the eight most expensive texts of each entry point, and all above the limit. */
+/** Returns a table of the eight most expensive texts of each entry point, plus all texts above the limit. */
 export function hostileSearchesTable(costs: Cost[]): string[][] {
   const shown = doors.flatMap(([door]) => {
     const [ordinary, ...all] = costs.filter((cost) => cost.door === door)

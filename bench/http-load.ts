@@ -1,4 +1,4 @@
-/** Generates HTTP load from plain sockets, so that the generator itself costs little. */
+/** Generates HTTP load over plain sockets, so that the generator itself needs little CPU. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -7,19 +7,19 @@ export type Measured = {
   p50: number
   p99: number
   failed: number
-  /** Processor time per request of the watched process, in milliseconds. */
+  /** CPU time of the watched process per request, in milliseconds. */
   processorMs?: number
 }
 
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
 type HttpConnection = {
-  /** Sends a request, one at a time, and resolves to whether it succeeded. */
+  /** Sends a request and resolves to whether it succeeded. Only one request at a time. */
   ask: (request: Buffer) => Promise<boolean>
   close: () => void
 }
 
-/** Opens a keep-alive connection. If the server closes it, the current request fails; the next reopens it. */
+/** Opens a keep-alive connection. If the server closes it, the request fails and the next one reconnects. */
 export function openConnection(url: URL): HttpConnection {
   let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
@@ -36,7 +36,7 @@ export function openConnection(url: URL): HttpConnection {
     if (end < 0) return
     const head = waiting.toString('latin1', 0, end)
     const whole = end + 4 + lengthOf(head)
-    // Without a length the answer is chunked and ends with its last chunk.
+    // Without a Content-Length, the response is chunked and ends with an empty chunk.
     const complete = Number.isNaN(whole)
       ? waiting.includes('\r\n0\r\n\r\n')
       : waiting.length >= whole
@@ -59,7 +59,7 @@ export function openConnection(url: URL): HttpConnection {
   }
 }
 
-/** Returns the measurement that is the median by requests per second. */
+/** Returns the measurement with the median number of requests per second. */
 export const median = (measured: Measured[]) =>
   measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]!
 
@@ -69,11 +69,11 @@ export const percentile = (sorted: number[], part: number) =>
 type Load = {
   connections?: number
   seconds?: number
-  /** Processor time so far in milliseconds; undefined if unknown. */
+  /** Returns the CPU time so far in milliseconds, or undefined if it is unknown. */
   processorTime?: () => number | undefined
 }
 
-/** Sends `requests` in turns for `seconds`, over `connections`. */
+/** Sends `requests` in rotation over `connections` for `seconds`. */
 export async function loadHttp(
   url: string,
   requests: Buffer[],

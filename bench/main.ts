@@ -1,9 +1,9 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000] runs facade, shapes, hostile, chat, media, webhooks and desk, or those named.
- * In one run it compares the facade with plain statements, uploads with the disk and the desk with a plain
- * table, and measures searches at two numbers of listings, hostile texts and chat. It prints tables and ends
- * with one line of JSON.
+ * [--sizes=10000,100000] runs the benchmarks facade, shapes, hostile, chat, media, webhooks and desk, or only
+ * those in --only. It compares the facade with plain SQL, uploads with disk writes and the desk with a plain
+ * table, and measures searches with two numbers of listings, malicious texts and chat. It prints tables and,
+ * at the end, one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -49,7 +49,7 @@ function table(rows: string[][]) {
   }
 }
 
-/** Measures requests through the facade, on a stack of its own. */
+/** Measures requests through the facade, on a separate stack. */
 async function measureFacade(): Promise<Compared[]> {
   say('starting a stack of its own')
   const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0' })

@@ -1,4 +1,4 @@
-/** The queue as an HTML table, on a page without a framework, with which the desk is compared. */
+/** The queue as an HTML table on a page without a framework: the baseline for the desk. */
 export const plainList = (api: string) =>
   `<!doctype html><meta charset="utf-8"><title>plain</title>
 <table></table>

@@ -18,8 +18,9 @@ export function postgresTime({ folder }: Stack): () => number | undefined {
   return () =>
     readdirSync('/proc').filter((name) => /^\d+$/.test(name)).reduce((sum, name) => {
       try {
-        // Fields are split after the name, which may contain anything. Field 4 is the parent, 14 and 15 are
-        // user and system time, 16 and 17 the times of ended children, in hundredths of a second.
+        // Splits only the fields after the name, because the name may contain spaces. Field 4 is the parent,
+        // 14 and 15 are user and system time, 16 and 17 the times of exited children, each in hundredths of
+        // a second.
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         if (name !== pid && fields[1] !== pid) return sum

@@ -1,7 +1,7 @@
 /**
- * Measures every shape of a search inside the database, called as the facade calls it and with the page's
- * cards, at one or two numbers of listings. Also measures the writes of publishing. A p99 above the limit, or
- * growth above 2, is marked.
+ * Measures every kind of search inside the database, with one or two numbers of listings. The functions are
+ * called like the facade calls them, including the cards of the page. Also measures the writes when a listing
+ * is published. Marks a p99 above the limit, and growth by more than a factor of 2.
  */
 import { totalmem } from 'node:os'
 import type pg from 'pg'
@@ -13,7 +13,7 @@ import { percentile } from './http-load.ts'
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
 type Grown = { shape: string; at: Shape[]; limits: number[]; growth: number }
 
-// Rare and hard searches may take longer, and even more with many listings.
+// Rare and difficult searches may take longer, and even longer with many listings.
 const odd = [
   'rare and common',
   'word, nothing left',
@@ -64,7 +64,7 @@ const kinds = [
   'parking',
 ]
 
-/** The counts of searches. The facade gives up a count after 30 ms. */
+/** Searches whose results are counted. The facade cancels a count after 30 ms. */
 const counted: Record<string, (sampler: Sampler) => Search> = {
   all: () => ({}),
   area: ({ area }) => ({ areaIds: [area()] }),
@@ -169,7 +169,7 @@ const deepPages = [
   ['page 50 of a word', { q: 'شقة' }],
 ] as const
 
-/** Measures all databases in turn, shape after shape, so that other load affects all of them equally. */
+/** Measures all databases alternately, one search at a time, so that other load affects them equally. */
 async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promise<Shape[][]> {
   const databases = []
   for (const client of clients) databases.push(await openShapes(client))
@@ -178,7 +178,7 @@ async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promi
       for (const { client, sampler, calls, times, rows } of databases) {
         const [name, args] = calls.get(shape)!(sampler)
         const timed = await time(client, name, args)
-        // The first rounds are not measured, because Postgres caches plans after a few calls.
+        // The first rounds are a warm-up, because Postgres caches plans only after a few calls.
         if (round < 0) continue
         times.set(shape, [...times.get(shape) ?? [], timed.ms])
         rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
@@ -200,8 +200,8 @@ async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promi
 }
 
 async function openShapes(client: pg.Client) {
-  // jit is off as for the role facade. There is no time limit, because sampling words of a million listings
-  // takes long.
+  // jit is off, as for the role facade. There is no time limit, because it takes long to sample words from a
+  // million listings.
   await client.query('set jit = off; set statement_timeout = 0')
   await client.query(timer)
   const sampler = await openSampler(client)
@@ -219,7 +219,7 @@ async function openShapes(client: pg.Client) {
   }
 }
 
-/** Measures the writes that two changes of a listing's state cause for searches. */
+/** Measures the writes to the search tables when a listing's state changes twice. */
 async function timePublishing(client: pg.Client, rounds: number): Promise<number[]> {
   await client.query(publisher)
   const { rows } = await client.query<{ id: string }>(
@@ -318,7 +318,7 @@ async function openSampler(client: pg.Client): Promise<Sampler> {
   }
 }
 
-// A listing without its record takes 5.0 KB with all indexes. A fifth is added for writes.
+// A listing without its record takes 5.0 KB including all indexes, plus a fifth for writes.
 const bytesEach = 6000
 
 const readIntoMemory = `
@@ -326,13 +326,13 @@ const readIntoMemory = `
   select extensions.pg_prewarm(oid::regclass) from pg_class
   where relkind in ('r', 'i', 't') and relpersistence = 'p' and pg_relation_size(oid) > 0`
 
-/** Measures one or two sizes on a temporary server. */
+/** Measures one or two numbers of listings on a temporary server. */
 export async function compareShapes(
   sizes: readonly number[],
   say: (line: string) => void,
 ): Promise<Grown[]> {
-  // All data fits into memory, as in a hosted project of that size, because the speed of this machine's disk
-  // tells nothing about the searches.
+  // All data fits into memory, as in a hosted project of this size. The disk speed of this machine would say
+  // nothing about the searches.
   const sharedGigabytes = Math.ceil(sizes.reduce((sum, size) => sum + size) * bytesEach / 2 ** 30)
   if (sharedGigabytes * 2 ** 30 > totalmem() / 2) {
     throw new Error(`These sizes take ${sharedGigabytes} GB, more than half of the memory.`)

@@ -1,4 +1,4 @@
-/** Starts the facade alone, without the local stack's proxy and without a limit of worker lifetime. */
+/** Starts only the facade, without the local stack's proxy and with unlimited worker lifetime. */
 import { launch } from '../local/processes/launch.ts'
 import { functionsProgram } from '../local/functions/programs.ts'
 import { functionsEnvironment, readStack } from '../local/config/stack.ts'

@@ -1,6 +1,6 @@
 /**
- * Compares uploads end to end with writing the same bytes to disk in the same run. Also measures the memory
- * that 20 uploads at a time take, and the cost of the worst files.
+ * Compares complete uploads with writing the same bytes to disk in the same run. Also measures the memory
+ * that 20 concurrent uploads need, and the cost of the worst files.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -55,7 +55,7 @@ function memory(stack: Stack): Memory {
   return { functions: functions.megabytes, services: services.megabytes }
 }
 
-/** Makes a picture of `bytesOfPicture` that cannot be compressed. */
+/** Makes an incompressible picture of `bytesOfPicture`. */
 function largePicture(): Buffer {
   const width = 1180
   const height = Math.floor(bytesOfPicture / (width * 3))
@@ -100,7 +100,7 @@ export async function benchUploads(
     let turn = 0
     const worst = await measureHostilePictures(
       functions.pid,
-      // Each upload is by a different person, because an account's pictures are limited.
+      // Each upload uses a different account, because the number of pictures per account is limited.
       async (...files) => (await send(tokens[turn++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')

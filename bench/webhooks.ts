@@ -1,6 +1,6 @@
 /**
- * Compares whole webhooks (signature, look-up and transaction) with the bare transaction in the same run.
- * Both settle payments that have not been reported yet, each once.
+ * Compares complete webhooks (signature check, look-up of the charge and transaction) with the transaction
+ * alone, in the same run. Both settle only new payments, each of them once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
@@ -20,7 +20,7 @@ type WebhookFigures = { bare: Measured; facade: Measured; percent: number }
 
 type Due = { id: string; ref: string }
 
-/** Creates top-up invoices of many identities, each charged and paid at the sandbox. */
+/** Creates top-up invoices for many identities. All are charged and paid at the sandbox. */
 async function payments(client: pg.Client, count: number): Promise<Due[]> {
   await client.query(
     `create temporary table due on commit preserve rows as
@@ -58,7 +58,7 @@ function request(url: string, { ref }: Due): Buffer {
   )
 }
 
-/** Runs the transaction that the facade sends at the end of a webhook. */
+/** Runs the transaction with which the facade ends a webhook. */
 function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
   const answer = JSON.stringify({
     ref,
@@ -89,7 +89,7 @@ export async function benchWebhooks(
   const bare: Measured[] = []
   const facade: Measured[] = []
   try {
-    await loadListings(stack.databaseUrl, 2000) // their owners are needed
+    await loadListings(stack.databaseUrl, 2000) // for their owners, who pay the invoices
     say(`webhooks against the bare transaction, ${rounds} rounds of each`)
     for (let round = 0; round < rounds; round++) {
       const due = await payments(client, 2 * perRound)

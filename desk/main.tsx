@@ -1,4 +1,4 @@
-// The desk: the sign-in, the rooms, and which room is shown.
+// The administrators' desk: the sign-in page, the navigation and the current room.
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { api, Button, Check, Dialog, follow, go, helpOpen, IdleWatch, isCode, keysOn, language } from './frame/index.ts'

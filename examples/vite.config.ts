@@ -1,4 +1,4 @@
-// `npm run example`: the app of examples/web with the client of this repository in place of the package.
+// For `npm run example`: runs examples/web with the client from this repository instead of the npm package.
 import { fileURLToPath } from 'node:url'
 import { defineConfig, mergeConfig } from 'vite'
 import own from './web/vite.config.ts'

@@ -1,6 +1,6 @@
--- For each private function whose comment begins with "Api: ", this creates a function of the same
--- name in schema api. It has the same grants and runs with its caller's rights. Texts are limited
--- in length here; cursors have a limit of their own.
+-- For each private function whose comment begins with "Api: ", this creates a function with the same name
+-- in the schema api. The new function has the same grants, runs with its caller's rights and limits the
+-- length of text arguments, except cursors, which have their own limit.
 
 do $$
 declare
@@ -42,18 +42,18 @@ begin
 end
 $$;
 
--- Functions that a client can execute get the owner acting, or administering if they require an
--- administrator, so that row-level security applies to every statement in them. The functions in the
--- lists still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
+-- Functions that clients can execute get the owner acting (or administering, if they require an
+-- administrator), so that row-level security applies to every statement in them. The functions listed
+-- below still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
 do $$
 declare
-  -- Policies call these, so no policy may apply to them.
+  -- Policies call these, so their own queries must bypass policies.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
-  -- This checks whether a listing exists that the caller may not see.
+  -- This checks whether a listing exists, even if the caller may not see it.
   of_hidden constant text[] := '{property_exists}';
-  -- These are called for accounts that may be locked or gone, or return why an account may not act.
+  -- These also run for accounts that are locked or deleted, or return why an account may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
-  -- These use tables of Auth, on which postgres cannot grant rights.
+  -- These use tables of Auth. postgres cannot grant rights on these tables to other roles.
   of_auth constant text[] := '{list_sessions,end_session}';
   one record;
 begin

@@ -1,4 +1,5 @@
--- Triggers and policies on Supabase's tables (for Auth's: docs/auth.md). The script may run twice.
+-- Triggers and policies on tables that belong to Supabase (docs/auth.md explains those on Auth's tables).
+-- The script can be run repeatedly.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -26,24 +27,26 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- Triggers fire in order of their names, so this one runs after on_auth_identity_linked. Both lock
--- the user before the account, as a sign-in does.
+-- Triggers fire in the order of their names, so this one runs after on_auth_identity_linked. Both lock the
+-- user before the account, in the same order as a sign-in.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the protected column, because hosted projects get new versions of Auth
--- automatically, and a version that writes passwords differently must be checked, too.
+-- The trigger depends only on the protected column. Hosted projects get new versions of Auth automatically,
+-- and it must also catch a version that writes passwords in another way.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- At a takeover a trigger writes a random password, at depth 1, which is not checked.
+  -- When an account is taken over, a trigger writes a random password. That write has trigger depth 1 and is
+  -- not checked.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- When Auth changes a password, the same statement also clears reauthentication_token, but not when
--- Auth re-encrypts a hash. If a version stops clearing it, the trigger above still checks.
+-- When Auth changes a password, it clears reauthentication_token in the same statement; when it re-encrypts
+-- a hash, it does not. If a version of Auth stops clearing the token, the trigger above still checks the
+-- password.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -54,14 +57,15 @@ create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users
   for each row execute function private.check_contact_at_auth();
 
--- Constraint triggers cannot be replaced, so they are dropped and created again in one statement.
+-- "create or replace" does not support constraint triggers, so they are dropped and created again in one
+-- statement.
 do $$
 begin
   -- Earlier versions had two triggers for passwords.
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
-  -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
-  -- sessions, which are locked before devices. A takeover's random password does not fire it.
+  -- Deferred to the commit: notifying locks devices, but Auth first has to delete sessions, which are locked
+  -- before devices. The random password of a takeover does not fire it.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -69,8 +73,8 @@ begin
       old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
     )
     execute function private.on_password_changed();
-  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session, but the
-  -- newest one would still work for ten seconds, so the session is ended.
+  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session. The newest token
+  -- would still work for ten seconds, so this trigger ends the session.
   drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
   create constraint trigger on_refresh_token_revoked
     after update of revoked on auth.refresh_tokens deferrable initially deferred
@@ -79,7 +83,7 @@ begin
 end
 $$;
 
--- A change of email is exempt, because Auth's hook refuses it, and its row is then rolled back.
+-- A change of email is exempt: Auth's hook refuses it anyway, and the row is rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')
@@ -107,15 +111,15 @@ create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
 
--- storage.objects and storage.buckets have no policy, so clients cannot write or list files, or
--- sign links to them. Pictures are read by their public URL, which bypasses policies.
+-- storage.objects and storage.buckets have no policies, so clients cannot write files, list them or create
+-- signed URLs. Pictures are read by their public URLs, which bypass policies.
 
 create or replace trigger on_sessions_ended
   after delete on auth.sessions
   referencing old table as gone
   for each statement execute function private.on_sessions_ended();
 
--- Realtime checks these policies when a client joins a private channel or first sends to it.
+-- Realtime checks these policies when a client joins a private channel, and when it first sends to one.
 drop policy if exists "people hear their own channels" on realtime.messages;
 create policy "people hear their own channels" on realtime.messages for select to authenticated
   using (

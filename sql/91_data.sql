@@ -1,7 +1,7 @@
--- The script may run twice and keeps an admin's changes.
+-- The script can be run repeatedly and keeps changes that admins have made.
 set edits.by = 'release';
 
--- Rates (contract, section 1). A million or more means no limit.
+-- Rate limits (contract, section 1). A max of a million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
   ('register_address', 600, 3600,
     'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
@@ -150,21 +150,21 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- The edge functions set these, because they know the URLs and whether codes can be sent.
+-- The edge functions set these settings, because only they know the URLs and whether codes can be sent.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
--- Anyone with the URL of a picture can read it, but nobody can guess or list URLs. Storage checks
--- the size only of an upload that states its length. Our functions send files in pieces without a
--- length, so the limits are those of functions/api/media/upload-*.ts. Storage sends no `nosniff`
--- header, but a picture's content always matches its type, because the functions made the file.
+-- Anyone with the URL of a picture can read it, but URLs cannot be guessed or listed. Storage checks the size
+-- only of uploads with a Content-Length. Our functions stream files without it, so the effective limits are
+-- in functions/api/media/upload-*.ts. Storage sends no `nosniff` header, but the content of a picture always
+-- matches its type, because the functions have encoded it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the edge functions read these buckets, after the database has allowed the read.
+  -- Only the edge functions read these buckets, once the database has permitted it.
   ('suspended', 'suspended', false, 10485760, '{image/jpeg,image/png,image/webp}'),
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
@@ -322,7 +322,8 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- delete_account has no note, because the note would be deleted too; write_off has only a reason.
+-- delete_account takes no note, because the note would be deleted with the account. write_off takes only a
+-- reason.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by

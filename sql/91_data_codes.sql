@@ -1,5 +1,5 @@
--- Codes that answers may contain; test/meta/meta.test.ts finds missing ones. The script may run
--- twice and keeps an admin's changes.
+-- Codes that responses may contain; test/meta/meta.test.ts fails if one is missing. The script can be run
+-- repeatedly and keeps changes that admins have made.
 set edits.by = 'release';
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, position)

@@ -1,4 +1,4 @@
--- The rows of private.search_filter_rules. The script may run twice.
+-- The rows of private.search_filter_rules. The script can be run repeatedly.
 set edits.by = 'release';
 
 insert into private.search_filter_rules values

@@ -1,6 +1,6 @@
--- The script may run twice and keeps an admin's changes of names. The rows have the order of /meta
--- and of the description of the API. functions/_shared/chat/notification-kinds.ts and
--- docs/contract/kinds.md are generated from the rows.
+-- The script can be run repeatedly and keeps names that admins have changed. /meta and the OpenAPI
+-- description list the kinds in the order of these rows. functions/_shared/chat/notification-kinds.ts and
+-- docs/contract/kinds.md are generated from them.
 set edits.by = 'release';
 
 with listed as (
@@ -53,7 +53,7 @@ with listed as (
     ('deletion_cancelled', 'account', 'sessions', true, false, true,
       'إلغاء حذف الحساب', 'Deletion cancelled'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
+    -- Security notifications are pushed even in quiet hours, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),
@@ -92,10 +92,10 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- A notification uses the first text of its kind whose condition matches the event's details and
--- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
--- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
--- private.texts_of_kind derives further names from the details. The texts of message_new are in
+-- A notification uses the first text of its kind whose condition matches the details of the event and times
+-- (the number of events). Placeholders: {name} is a detail, {name|…} has a default for a missing detail, and
+-- {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many). private.texts_of_kind
+-- derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts_messages.sql.
 delete from private.notification_texts where true;
 
@@ -117,7 +117,7 @@ from (values
   ('favorite_price_drop', null,
     'انخفض سعر عقار في مفضلتك', 'انخفض سعر «{titleAr}» من {beforeAr} إلى {priceAr}',
     'Lower price on a saved property', '“{titleEn}” went from {beforeEn} to {priceEn}'),
-  -- The title is shown only if the owner took the listing down or it expired (contract, section 4).
+  -- The title is given only if the owner took the listing down or the listing expired (contract, section 4).
   ('favorite_unavailable', '!exists($.titleAr)',
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',

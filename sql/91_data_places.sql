@@ -1,4 +1,5 @@
--- The places that every project has. The script may run twice and keeps an admin's changes.
+-- The places that every project needs. The script can be run repeatedly and keeps changes that admins have
+-- made.
 set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
@@ -12,7 +13,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- If approximate is true, the centroid is good enough for the map only.
+-- If approximate is true, the centroid is only accurate enough to be shown on the map.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',
@@ -258,7 +259,7 @@ on conflict (id) do update set
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
 
--- The reach is how far an area extends from its centroid in km, with room for listings at its edge.
+-- reach_km is how far an area extends from its centroid, with some room for listings at its edge.
 update public.areas set reach_km = known.km
 from (values
   ('kuwait-city', 6), ('dasma', 4), ('shamiya', 4), ('hawalli', 5), ('salmiya', 6),
@@ -345,7 +346,7 @@ insert into private.landmarks (id, name_ar, name_en, lat, lng) values
 on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng;
 
--- At this point all rows of private.named_rows exist.
+-- At this point, private.named_rows contains all rows that must exist.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;

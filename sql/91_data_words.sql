@@ -1,4 +1,4 @@
--- Words that searches understand, besides names of areas and kinds. The script may run twice.
+-- Words that searches understand, besides the names of areas and kinds. The script can be run repeatedly.
 set edits.by = 'release';
 
 with once as (
@@ -196,7 +196,7 @@ with once as (
       'الف, الاف, تلاف, تالاف, k, thousand, thousands, a thousand, alf, alaf'),
     ('times', '1000000',
       'مليون, ملايين, ملاين, million, millions, a million, mil, mln, mn, melyon, milyon'),
-    -- 1ƌ2 is how private.reading_signs writes ½ and 1/2.
+    -- private.reading_signs turns ½ and 1/2 into 1ƌ2.
     ('count', '0.25', 'ربع, quarter, a quarter, quarter of a, a quarter of a, rob3, rub3, 1ƌ4'),
     ('count', '0.5', 'نص, نصف, half, half a, a half, half of a, nos, noss, nus, 1ƌ2'),
     ('count', '0.75',
@@ -240,7 +240,7 @@ with once as (
     ('count', '700', 'سبعميه, سبعميت, سبعمايه'),
     ('count', '800', 'ثمانميه, ثمانميت, ثمانمايه, ثمنميه, ثمنميت, ثمانيميه, تمنميه, تمانميه'),
     ('count', '900', 'تسعميه, تسعميت, تسعمايه'),
-    -- ƚ stands for the ال that private.search_text takes off الفين.
+    -- ƚ stands for the article ال, which private.search_text removes from الفين.
     ('count', '2000', 'ƚفين, ƚفي, alfain, alfen, alfeen'),
     ('count', '2000000', 'مليونين, مليونان, melyonain, milyonain'),
     ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
@@ -658,7 +658,7 @@ with once as (
 )
 insert into private.reading_words (phrase, field, value)
 select once.phrase, once.field, once.value from once
--- A phrase that has another meaning already, such as one given by an admin, keeps it.
+-- If a phrase already has another meaning, for example from an admin, it keeps that meaning.
 where not exists (
   select from private.reading_words as known
   where known.phrase = once.phrase and (known.field <> once.field or not known.is_name and not exists (

@@ -1,4 +1,4 @@
--- Deploy applies this and, in the same transaction, stores project_url and jobs_key in Vault.
+-- The deployment applies this file, and stores project_url and jobs_key in Vault in the same transaction.
 
 do $$
 begin
@@ -33,7 +33,7 @@ select cron.schedule('jobs often', '5 seconds', $$
   where private.has_pushes() or private.has_notification_events()
 $$);
 
--- pg_cron keeps the records of its runs forever unless they are deleted.
+-- pg_cron never deletes the records of its runs.
 select cron.schedule('forget old runs', '17 * * * *', $$
   delete from cron.job_run_details
   where end_time < now() - interval '7 days'

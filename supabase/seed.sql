@@ -1,6 +1,6 @@
--- The demo world: 60 people, 8 companies, 12 offices, an admin's account and 2,000 listings,
--- invented and the same at every run, except times. On a project with accounts it does nothing. All
--- passwords are Diwaniya-2026; identifiers: local/demo/accounts.json.
+-- The demo data: 60 people, 8 companies, 12 offices, the account of an admin and 2,000 listings. Everything
+-- is invented and, except for times, the same in every run. If the project already has accounts, the script
+-- does nothing. All passwords are Diwaniya-2026; the identifiers are in local/demo/accounts.json.
 
 do $seed$
 declare
@@ -78,7 +78,7 @@ select
   joined, joined
 from demo_people;
 
--- A trigger created the account; ids and times are set to be the same at every run.
+-- A trigger has created the accounts. Here they get ids and times that are the same in every run.
 update public.accounts set active_identity_id = null, created_at = joined
 from demo_people where demo_people.id = accounts.id;
 update public.identities set id = pg_temp.demo_id('individual ' || number), created_at = joined
@@ -150,7 +150,7 @@ from demo_organisations
 join public.areas on areas.id = area_id
 join public.identities on identities.id = demo_organisations.id;
 
--- Areas are grouped by character, with their prices relative to an average area.
+-- Areas in groups of similar character, with a price level relative to an average area.
 create temporary table demo_areas on commit drop as
 select zone, level, area_id, ordinality as number, count(*) over (partition by zone) as of
 from (values
@@ -387,7 +387,8 @@ cross join lateral (
 ) as place
 where place.nth = 1 + (offer.nth * 7 + 3 * length(offer.type)) % place.of;
 
--- People have a few listings (those over their limit of five have ended), companies and offices many.
+-- People have a few listings (beyond their limit of five, the listings have ended); companies and offices
+-- have many.
 create temporary table demo_owned on commit drop as
 select
   facts.*,
@@ -479,7 +480,7 @@ cross join lateral (
   limit 1
 ) as wanted_area;
 
--- Some listings are as careless as real ones: the floor is only in the text, the kind is wrong, or the text
+-- Like real listings, some contain mistakes: the floor is only in the text, the kind is wrong, or the text
 -- lists kinds and places that are not offered.
 update demo_words
 set title_ar = regexp_replace(title_ar, '\mدور', 'دور ' || said.floor),
@@ -529,12 +530,12 @@ select
   rooms, baths,
   case when kind in ('apartment', 'studio', 'office')
     then 1 + floor(pg_temp.chance(number, 'floor') * case
-      -- High floors exist in the city and in areas of investment buildings.
+      -- Only the city and areas with investment buildings have high floors.
       when zone in ('city', 'flats') then 14 else 3
     end) end,
   case when usage is not null and kind not in ('residential_plot', 'land', 'farm', 'parking')
     then extract(year from moment) - case
-      -- A listing described as renovated is not a new building, and one described as new is.
+      -- The year has to fit the title: an old building if it says "renovated", a recent one if it says "new".
       when title_ar ~ 'مجدد|مرمم' then 12 + floor(pg_temp.chance(number, 'year') * 23)
       when title_ar ~ 'حديث|جديد' then floor(pg_temp.chance(number, 'year') * 6)
       else floor(pg_temp.chance(number, 'year') * 35)
@@ -617,7 +618,7 @@ cross join lateral (
 where properties.id = pg_temp.demo_id('property ' || number)
   and demo_owned.status not in ('active', 'draft');
 
--- Half of the changed prices fell far enough for a deal; the others rose a little.
+-- Half of the price changes are drops that make the listing a deal; the other half are slight increases.
 create temporary table demo_changes on commit drop as
 select
   properties.id,
@@ -643,7 +644,7 @@ from demo_changes
 where price_history.property_id = demo_changes.id
   and price_history.changed_at > demo_changes.changed_at;
 
--- Every third auction is live; the others are in the future.
+-- Every third auction is running; the others start in the future.
 insert into public.auctions
   (property_id, starts_at, ends_at, start_price, min_increment, created_at)
 select

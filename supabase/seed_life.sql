@@ -1,6 +1,6 @@
--- Activity of the people of seed.sql, so that no screen is empty: invented and the same at every
--- run, except times and numbers drawn by chance. The accounts of local/demo/accounts.json have the
--- most. local/demo/files.ts makes pictures and documents with `npm start`.
+-- Activity of the people in seed.sql, so that no screen is empty. It is invented and the same in every run,
+-- except for times and a few random numbers. The accounts in local/demo/accounts.json have most of it.
+-- local/demo/files.ts creates their pictures and documents during `npm start`.
 
 do $seed$
 declare
@@ -28,7 +28,7 @@ if not exists (select from public.accounts where id = admin_id)
   return;
 end if;
 
--- People by number, and the advertisers, with the demo accounts marked as looked_through.
+-- People by number, and advertisers. looked_through marks the demo accounts, which developers look at.
 create temporary table demo_persons on commit drop as
 select number, accounts.id as account_id, pg_temp.demo_id('individual ' || number) as identity_id
 from generate_series(1, 60) as number
@@ -45,7 +45,7 @@ where identities.status = 'active' and exists (
   where properties.owner_identity_id = identities.id and properties.listed
 );
 
--- Every person asks about one listing, demo accounts about six. Others ask about five of theirs.
+-- Every person asks about one listing; a demo account asks about six, and is asked about five of its own.
 create temporary table demo_talks on commit drop as
 select
   row_number() over (order by md5(asker.identity_id || '' || properties.id))::integer as number,
@@ -78,7 +78,8 @@ join demo_persons as asker on asker.number = pairs.asker
 join public.properties on properties.id = pairs.property_id
 join demo_owners as owner on owner.identity_id = properties.owner_identity_id;
 
--- a is the asker, o the owner; {at} is the listing's shown location, {other} another of the owner's listings.
+-- a is the person who asks, o the owner. {at} stands for the shown location of the listing, {other} for
+-- another listing of the owner.
 create temporary table demo_lines on commit drop as
 select script, nth::integer as seq, left(line, 1) = 'a' as by_asker, substr(line, 3) as body
 from (values
@@ -137,7 +138,8 @@ cross join lateral (
   where script = demo_talks.number % 5 and (body <> '{at}' or shown_lat is not null)
 ) as numbered;
 
--- Both sides have read conversations that are older than two days, newer ones up to their own last message.
+-- Conversations older than two days are fully read by both sides; in newer ones, each side has read up to
+-- its own last message.
 update public.conversations set last_seq = ends.last_seq
 from (select conversation_id, max(seq) as last_seq from public.messages group by 1) as ends
 where ends.conversation_id = conversations.id;
@@ -181,9 +183,9 @@ select
   (conversations.created_at at time zone 'Asia/Kuwait')::date
 from demo_talks
 join public.conversations on conversations.id = pg_temp.demo_id('conversation ' || number)
-where number % 3 > 0; -- the first message of a conversation makes the lead by chat
+where number % 3 > 0; -- the first message of a conversation creates the chat lead
 
--- Listings of the demo accounts have been looked at for 60 days.
+-- Listings of the demo accounts have had views for 60 days.
 insert into private.property_days as days (property_id, day, views)
 select properties.id, shown.day,
   1 + floor(12 * power(pg_temp.chance(nth, 'views of ' || properties.id), 3)
@@ -314,7 +316,7 @@ cross join lateral (
     jsonb_populate_record(null::public.reports, to_jsonb(about))) as stored_content
 ) as seen;
 
--- This calls the functions of a real payment as each payer; a company pays as its own identity.
+-- Calls the same functions as a real payment, on behalf of each payer. A company pays as its own identity.
 for step in
   select persons.account_id, paid.*,
     pg_temp.demo_id('session ' || persons.number || ' ' || paid.nth) as session_id
@@ -368,7 +370,7 @@ from public.identities
 where identities.type <> 'individual' and identities.status = 'active'
 order by identities.created_at;
 
--- The prices of areas in the two years before, where enough is listed now for a median.
+-- Area prices of the last two years, for areas that have enough listings now for a median.
 insert into private.area_price_history
   (month, area_id, type, kind, listings, median_price, median_price_per_m2)
 select
@@ -391,7 +393,7 @@ join public.identities on identities.id = reports.reported_identity_id
 order by reports.created_at desc, reports.id
 limit 1;
 
--- Notifications that triggers have just made get the time of their event.
+-- Triggers have just created these notifications. Give them the time of their event.
 update public.notifications set created_at = happened.at
 from (select property_id, max(created_at) as at from public.leads group by 1) as happened
 where notifications.kind = 'lead_new' and notifications.entity_id = happened.property_id;

@@ -8,7 +8,7 @@ type BodyOf<Path extends Route<'post'>> = Required<NonNullable<Input<'post', Pat
   { body: infer Body } ? Body : never
 
 export type Auth = {
-  /** Registers an account. With an email it exists at once; with a phone a code is sent for `verify`. */
+  /** Registers an account. With an email, the account exists at once; with a phone, `verify` needs a code. */
   register(details: BodyOf<'/auth/register'>): Promise<Answer<'post', '/auth/register'>>
   /** Verifies the code from the SMS, and signs in. */
   verify(proof: BodyOf<'/auth/register/verify-otp'>): Promise<Session>
@@ -16,21 +16,21 @@ export type Auth = {
   signInWithGoogle(proof: BodyOf<'/auth/google'>): Promise<Schemas['SocialSession']>
   signInWithApple(proof: BodyOf<'/auth/apple'>): Promise<Schemas['SocialSession']>
   /**
-   * Signs out this device, the others or all. For this device it never fails: the session is forgotten at
-   * once, and the service is notified when it can be reached. For other devices it throws if the service
-   * cannot be reached, and nothing has changed.
+   * Signs out this device, all other devices, or all devices. This device is always signed out: its session
+   * is deleted at once, and the service is notified as soon as it can be reached. For other devices,
+   * `signOut` throws if the service cannot be reached, and changes nothing.
    */
   signOut(scope?: 'local' | 'others' | 'global'): Promise<void>
-  /** Lets the account act as another of its identities from now on. */
+  /** Switches to another identity of the account, which all later calls act as. */
   switchIdentity(identityId: string): Promise<Schemas['Switched']>
   session(): Promise<Session | undefined>
   /**
-   * Calls `listen` on sign-ins, sign-outs, renewals and changes of identity, also those in other tabs.
-   * Returns a function that stops listening. If the app keeps the session itself, `listen` is called when its
-   * tokens change to another session or are gone.
+   * Calls `listen` on sign-in, sign-out, token renewal and change of identity, including those in other tabs.
+   * Returns a function that stops listening. If the app manages the session itself, `listen` is called when
+   * the tokens belong to another session or are missing.
    */
   onChange(listen: SessionListener): () => void
-  /** Returns the current token, renewed if necessary. supabase-js takes this function as `accessToken`. */
+  /** Returns the current token, renewed if necessary. Can be passed to supabase-js as `accessToken`. */
   accessToken(): Promise<string | undefined>
 }
 

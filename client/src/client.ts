@@ -1,5 +1,5 @@
 /**
- * The client of the API. A route is called by its path in the contract:
+ * The API client. Routes are called by their path in the contract:
  *
  * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:54321', storage: localStorage })
@@ -33,18 +33,18 @@ import { type Uploads, uploadsBy } from './uploads.ts'
 
 export type ClientOptions = {
   url: string
-  /** Stores the session; without it users are signed out when the app ends. */
+  /** Where the session is stored. Without it, users are signed out when the app is closed. */
   storage?: Storage
-  /** Returns the current token, if something else keeps the session. */
+  /** Returns the current token, if the app manages the session itself. */
   accessToken?: () => string | undefined | Promise<string | undefined>
-  /** Language of error messages; Arabic by default. */
+  /** The language of error messages; Arabic by default. */
   language?: 'ar' | 'en'
   /** Runs the functions only in this Supabase region, such as `eu-central-1`. */
   region?: string
-  /** Headers of every call. Browsers may send only those that the service allows. */
+  /** Headers for all calls. From browsers, the service allows only some headers (CORS). */
   headers?: Record<string, string>
   fetch?: typeof fetch
-  /** Milliseconds until an attempt is given up; 30,000 by default. */
+  /** The timeout of an attempt in milliseconds; 30,000 by default. */
   timeout?: number
 }
 
@@ -63,13 +63,13 @@ export type Client = {
     path: P,
     ...input: Input<'delete', P>
   ): Promise<Answer<'delete', P>>
-  /** Iterates over every item of a list, page after page. */
+  /** Iterates over all items of a list, page by page. */
   readonly list: ListCall
 }
 
 /**
- * A list contains cards, or records with `fields: 'full'`, or either if `fields` is not known to the
- * compiler.
+ * A list contains cards, or records with `fields: 'full'`. If the compiler does not know the value of
+ * `fields`, the type allows both.
  */
 interface Call<M extends 'get' | 'post'> {
   <P extends FieldsRoute<M>>(
@@ -95,7 +95,7 @@ interface ListCall {
   ): List<Extract<Answer<'get', P, Fields>, Page>>
 }
 
-/** The untyped form of a call at run time. */
+/** The input of a call as it is at run time, without route-specific types. */
 type AnyInput = CallOptions & {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions): Client {
     url: `${url}/functions/v1/api`,
     language: options.language,
     headers: { ...(region && { 'x-region': region }), ...options.headers },
-    // Browsers require `fetch` to be called as a plain function and not as a member of this object.
+    // Browsers require that `fetch` is called as a plain function, not as a method of this object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeout: options.timeout ?? 30_000,
   }
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
   const post = async (route: string, input?: AnyInput) => {
     const leaving = route === '/auth/me/delete' ? await keeper.current() : undefined
     const answer = await http.send<never>('post', { route, ...input })
-    // The service has ended the account's sessions, so a sign-out or renewal would fail.
+    // The service has ended all sessions of the account, so a sign-out or a renewal would fail.
     if (leaving) await keeper.leave(leaving)
     return answer
   }

@@ -1,16 +1,16 @@
-// The errors that an app gets.
+// The errors that the client throws.
 import type { components, DeclaredCodes, ErrorDetails, ServerCode } from './openapi.ts'
 import type { Method, Route } from './operations.ts'
 
 /**
- * A code of the contract, or one of the client's own. `connection`: the service was not reached or not
- * understood. `session_changed`: the session of the call was replaced or ended, and nothing was sent under
- * another session. `chat_ended`: the service has closed this chat for good, mostly because the account has
- * too many chats open; `message` says why.
+ * An error code of the contract or of the client itself. `connection`: the service could not be reached, or
+ * the response did not come from it. `session_changed`: the session of the call ended or was replaced, and
+ * nothing was sent under another session. `chat_ended`: the service has closed this chat for good, usually
+ * because the account has too many open chats; `message` gives the reason.
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed' | 'chat_ended'
 
-/** The fault of a field. `min` comes with too_short, `max` with too_long; both count characters. */
+/** The error of a field. too_short has `min` and too_long has `max`, both in characters. */
 export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]
 
 export type Problem<Code extends ErrorCode = ErrorCode> = {
@@ -19,7 +19,7 @@ export type Problem<Code extends ErrorCode = ErrorCode> = {
   message?: string
   messageEn?: string
   fields?: FieldError[]
-  /** Seconds to wait before the next try. */
+  /** Seconds to wait before a retry. */
   retryAfter?: number
   requestId?: string
 }
@@ -36,15 +36,15 @@ const temporaryCodes = [
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError'
   readonly code: Code
-  /** HTTP status; 0 without an answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
   readonly messageEn: string | undefined
   readonly fields: FieldError[]
-  /** Seconds to wait before the next try. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter: number | undefined
   /** Identifies the request for support. */
   readonly requestId: string | undefined
-  /** Details of this code, such as `limit` and `used` of quota_exceeded. */
+  /** Further fields of this error code, such as `limit` and `used` of quota_exceeded. */
   readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown>
 
   constructor(problem: Problem<Code>, status = 0) {
@@ -65,12 +65,12 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** A union of errors, so that checking `code` narrows `details`. */
+/** A union with one error type per code, so that checking `code` narrows `details`. */
 type OneOf<Codes extends ErrorCode> = { [Code in Codes]: ApiError<Code> }[Codes]
 
 export type AnyApiError = OneOf<ErrorCode>
 
-/** The codes of a call: those of its route, and those that any call can have. */
+/** The error codes of a call: codes of its route, and codes that any call can have. */
 export type RouteCode<M extends Method, Path extends Route<M>> =
   | (DeclaredCodes[Path] extends Record<M, infer Code extends ErrorCode> ? Code : never)
   | typeof temporaryCodes[number]
@@ -80,8 +80,8 @@ export type RouteCode<M extends Method, Path extends Route<M>> =
 export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCode<M, Path>>
 
 /**
- * Tells whether an error is an ApiError. With the call's route as type arguments, `code` has only that
- * route's codes:
+ * Returns whether an error is an ApiError. With the method and route as type arguments, `code` is limited to
+ * the codes of that route:
  *
  * ```ts
  * try { await client.post('/properties', … } catch (error) {

@@ -12,10 +12,10 @@ export type HttpOptions = {
   language: 'ar' | 'en' | undefined
   headers: Record<string, string>
   fetch: typeof fetch
-  /** Milliseconds until an attempt is given up. */
+  /** The timeout of an attempt in milliseconds. */
   timeout: number
   reached?: () => void
-  /** Called when the service answers that another identity is acting. */
+  /** Called if the service responds that the acting identity has changed. */
   identityChanged?: (expected: string | undefined) => Promise<void>
 }
 
@@ -27,18 +27,20 @@ export type Call = CallOptions & {
   body?: unknown
   form?: FormData
   onProgress?: (part: number) => void
-  /** True to send no token, even if a user is signed in. */
+  /** If true, no token is sent, even if a user is signed in. */
   asGuest?: boolean
-  /** By default the user who is signed in when the call begins. */
+  /** Who makes the call; by default, the user who is signed in when the call begins. */
   caller?: Caller
 }
 
 const defaultRetries = 2
-/** Seconds. A call that would have to wait longer fails at once. */
+/**
+ * The longest pause before a retry, in seconds. If the service asks for a longer one, the call fails at once.
+ */
 const longestWait = 30
 const uploadTimeout = 10 * 60_000
 
-/** After these codes a new token may help. */
+/** Error codes after which a retry with a new token may succeed. */
 const tokenCodes: readonly string[] = ['token_expired', 'token_invalid']
 
 export class Http {
@@ -55,7 +57,7 @@ export class Http {
     return this.tokens.caller()
   }
 
-  /** Sends a call, repeats it if that is safe, and returns its answer or throws an ApiError. */
+  /** Sends a call, with retries if they are safe. Returns the response or throws an ApiError. */
   async send<Value>(method: Method, call: Call): Promise<Value> {
     const caller = call.caller ?? (call.asGuest ? guest : this.caller())
     const keyed = method === 'post' && repeatablePosts.includes(call.route)
@@ -77,7 +79,7 @@ export class Http {
     }
   }
 
-  /** Sends a call, and once more with a new token if the token was refused, because then nothing was done. */
+  /** Sends a call. If the token was refused, nothing has been done, so it retries once with a new token. */
   private async authorized<Value>(method: Method, call: Call, caller: Caller): Promise<Value> {
     const token = await caller.token()
     const isForIdentity = token && identityWrites.includes(`${method} ${call.route}`)
@@ -121,14 +123,14 @@ export class Http {
   }
 }
 
-/** Names are in lower case, so that an app's header replaces ours in whatever case it is written. */
+/** Makes header names lower case, so that a header of the app replaces ours regardless of case. */
 const lowerCase = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 const pathOf = ({ route, path = {} }: Call) =>
   route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))
 
-/** The query is built by hand, because React Native lacks a complete URLSearchParams. */
+/** Builds the query string by hand, because URLSearchParams is incomplete in React Native. */
 function queryOf({ query = {} }: Call): string {
   const pairs = Object.entries(query)
     .filter(([, value]) => value !== undefined && value !== null)
@@ -136,7 +138,7 @@ function queryOf({ query = {} }: Call): string {
   return pairs.length ? `?${pairs.join('&')}` : ''
 }
 
-/** Returns true if the token was refused, or a public route answered as for a guest. */
+/** Returns true if the token was refused, or if a public route ignored it and responded as for a guest. */
 function isAboutToken(method: Method, received: Received): boolean {
   if (received.status === 401) return tokenCodes.includes(problemOf(received)?.code ?? '')
   return method === 'get' && received.header('x-auth-ignored') !== null
@@ -150,7 +152,7 @@ function read<Value>(received: Received): Value {
   throw new ApiError({ retryAfter, ...problemOf(received) ?? notOurs(received) }, status)
 }
 
-/** The error of an answer that comes from something between us and the service, such as a proxy. */
+/** Returns the error for a response that is not from the service but from a proxy, for example. */
 const notOurs = ({ status }: Received) =>
   ({ code: 'connection', message: `HTTP ${status}` }) as const
 
@@ -162,7 +164,7 @@ function parsed(received: Received): unknown {
   }
 }
 
-/** The error of an answer, if it has the service's shape. */
+/** Returns the error in a response if it has the format of the service. */
 function problemOf({ text }: Received): Problem | undefined {
   try {
     const { error } = JSON.parse(text)

@@ -1,4 +1,6 @@
-/** Returns a version 4 uuid, without crypto if React Native lacks it, because the id need not be secret. */
+/**
+ * Returns a version 4 UUID. It need not be secret, so Math.random will do where React Native lacks crypto.
+ */
 export function newId(): string {
   const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
   if (crypto?.randomUUID) return crypto.randomUUID()

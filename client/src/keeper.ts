@@ -1,4 +1,5 @@
-// Stores the session, so that it survives the app's end and its tabs share it, and renews it for all callers.
+// Stores the session, so that it survives a restart and is shared between tabs, and renews it for all
+// callers.
 import { isApiError } from './errors.ts'
 import type { Http } from './http.ts'
 import {
@@ -13,10 +14,10 @@ import {
 } from './session.ts'
 
 const key = 'kuwait-property.session'
-/** A token is renewed this many milliseconds before it expires. */
+/** How many milliseconds before its expiry a token is renewed. */
 const margin = 30_000
 
-/** `until` is by this device's clock, which may differ from the server's. */
+/** `until` is the expiry by the clock of this device, which may differ from the server's. */
 type Cached = { session: Session; until: number }
 
 export const renewalBy = (http: Http) => async (refreshToken: string): Promise<Session> => {
@@ -24,7 +25,7 @@ export const renewalBy = (http: Http) => async (refreshToken: string): Promise<S
   return asSession(await http.send<Session>('post', call))
 }
 
-/** Browser events report that another tab has stored something, or that the user has returned to this one. */
+/** The browser's events: another tab has stored something, or the user has returned to this tab. */
 const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>
 const occasions = ['storage', 'visibilitychange']
 
@@ -40,8 +41,8 @@ export class SessionKeeper implements TokenSource {
   private readonly listeners = new Set<SessionListener>()
   private cached: Cached | undefined
   /**
-   * The storage's content when it was last read or written. Any other content comes from another tab.
-   * Undefined if the content could not be read after writing.
+   * The stored text when this tab last read or wrote it. If the text differs now, another tab has written it.
+   * Undefined if it could not be read after writing.
    */
   private seen: string | null | undefined = null
   private loaded = false
@@ -53,7 +54,7 @@ export class SessionKeeper implements TokenSource {
     this.refresh = refresh
   }
 
-  /** The session, as far as this tab knows. */
+  /** The session that this tab knows, without reading the storage. */
   get known(): Session | undefined {
     return this.cached?.session
   }
@@ -67,7 +68,7 @@ export class SessionKeeper implements TokenSource {
     return this.inTurn(() => this.save(cachedFrom(session)))
   }
 
-  /** Stores a change of the account or its identity. The tokens stay the same. */
+  /** Stores changes of the account or its identity. The tokens stay the same. */
   update(changes: Pick<Session, 'user'> & Partial<Session>): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -77,7 +78,7 @@ export class SessionKeeper implements TokenSource {
     })
   }
 
-  /** Removes and returns `known`, or the current session if it is undefined. A newer session stays. */
+  /** Removes and returns `known` or, if it is undefined, the current session. Keeps a newer session. */
   leave(known: Session | undefined): Promise<Session | undefined> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -92,7 +93,7 @@ export class SessionKeeper implements TokenSource {
   onChange(listen: SessionListener): () => void {
     this.listeners.add(listen)
     if (this.listeners.size === 1) {
-      // The existing session is not reported, only changes.
+      // Loads the existing session now, so that listeners are told only of changes.
       void this.reload()
       for (const one of occasions) page.addEventListener?.(one, this.reload)
     }
@@ -139,7 +140,7 @@ export class SessionKeeper implements TokenSource {
     return this.cached?.session.accessToken
   }
 
-  /** One renewal at a time serves all callers. */
+  /** Renews the session. Concurrent callers share one renewal. */
   private renew(): Promise<void> {
     return this.renewal ??= this.renewNow().finally(() => (this.renewal = undefined))
   }
@@ -149,7 +150,7 @@ export class SessionKeeper implements TokenSource {
     try {
       await this.replace(session, await this.refresh(session.refreshToken))
     } catch (error) {
-      // Only the service can end a session, not a proxy in between.
+      // Only the service can end a session; a response from a proxy does not.
       const isRefused = isApiError(error) && error.code !== 'connection' &&
         (error.status === 401 || error.status === 403)
       if (!isRefused) throw error
@@ -157,7 +158,7 @@ export class SessionKeeper implements TokenSource {
     }
   }
 
-  /** Stores the renewed session or removes the old one, unless another session has replaced it. */
+  /** Stores the renewed session, or removes the old one. Does nothing if another session has replaced it. */
   private replace(old: Session, next: Session | undefined, reason?: unknown): Promise<void> {
     return this.inTurn(async () => {
       await this.takeStored()
@@ -167,7 +168,7 @@ export class SessionKeeper implements TokenSource {
     })
   }
 
-  /** Runs steps one after another, so that nothing happens between a step's read and its write. */
+  /** Runs steps one after another, so that no other step runs between the read and the write of one. */
   private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.turn.then(work, work)
     this.turn = done
@@ -176,7 +177,7 @@ export class SessionKeeper implements TokenSource {
 
   private readonly reload = (): Promise<void> => this.inTurn(() => this.takeStored())
 
-  /** Takes over the session that another tab has stored. */
+  /** Adopts the session if another tab has stored one. */
   private async takeStored(): Promise<void> {
     const text = await this.stored()
     const { cached, loaded, seen } = this
@@ -195,7 +196,7 @@ export class SessionKeeper implements TokenSource {
     this.tell(cached?.session, reason)
   }
 
-  /** Writes to the storage. A session that cannot be stored lasts until the app ends. */
+  /** Writes to the storage. If that fails, the session lasts until the app is closed. */
   private async store(text: string | null): Promise<void> {
     const before = this.seen
     let failed = false
@@ -206,7 +207,8 @@ export class SessionKeeper implements TokenSource {
       failed = true
       console.warn('The session could not be stored.', error)
     }
-    // Some storages silently store nothing. Any other content comes from another tab.
+    // Some storages store nothing and report no error; then the old text is still there. Any other text comes
+    // from another tab and is adopted when the storage is next read.
     const found = await this.stored()
     this.seen = failed || found === null || found === before ? found : text
   }

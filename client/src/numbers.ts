@@ -1,19 +1,19 @@
-/** The typed number, or the reason why the text is not one. */
+/** The typed number, or the reason why the text is not a number. */
 export type TypedNumber =
   | { value: number; reason?: never; readings?: never }
   | { value: null; reason: 'empty' | 'too_long' | 'not_a_number'; readings?: never }
   | { value: null; reason: 'ambiguous'; readings: [withDecimals: number, grouped: number] }
 
-/** With more digits, a JavaScript number may differ from the typed one. */
+/** With more digits, a JavaScript number may differ from what was typed. */
 const mostDigits = 15
 
-// Direction marks, joiners and other invisible characters that keyboards and copied text add.
+// Direction marks, joiners and other invisible characters, which keyboards and copied text add.
 const hidden = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 const blanks = /[\u00a0\u2007\u2009\u202f]/g
 const foreignDigits = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g
 
 const shape = new RegExp(
-  // Groups of three with one mark throughout. A single dot is left to the decimal mark below.
+  // Groups of three digits with the same separator. A single dot is matched by the decimal mark below.
   "^(?:(?!\\d+\\.\\d{3}$)([1-9]\\d{0,2}([,\u066c' .])\\d{3}(?:\\2\\d{3})*)|(\\d*))" +
     '(?:([.,\u066b])(\\d+))?$',
 )
@@ -21,10 +21,10 @@ const shape = new RegExp(
 /**
  * Reads a number as people type or paste it, such as `350`, `٣٥٠`, `1,200`, `١٬٢٠٠٫٥`, `1 200`, `100.5` and `100,5`.
  *
- * A comma groups if exactly three digits follow, otherwise it is the decimal mark. A dot is usually the
- * decimal mark, but some people write it between groups of three digits: `350.000` is a rent with fils, or
- * the price of a house. So such a text is `ambiguous`, with both readings, unless no group can begin there
- * (`0.500`, `1200.500`, `1,200.500`). An uncertain text is never read as another number.
+ * A comma is a thousands separator if exactly three digits follow, and otherwise a decimal separator. A dot
+ * is usually a decimal separator, but some people use it as a thousands separator: `350.000` is a rent with
+ * fils, or the price of a house. Such a text is `ambiguous`, with both readings, unless a thousands separator
+ * is impossible there (`0.500`, `1200.500`, `1,200.500`). The function never guesses.
  */
 export function readNumber(typed: string): TypedNumber {
   if (typed.length > 100) return { value: null, reason: 'too_long' }

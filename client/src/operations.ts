@@ -9,7 +9,7 @@ export type Route<M extends Method> = {
 
 type Operation<M extends Method, Path extends Route<M>> = paths[Path][M]
 
-/** Lists may be passed as arrays. They are sent separated by commas. */
+/** A list may be passed as an array, which is sent separated by commas. */
 type QueryValue<Value> = string extends Value ? Value | readonly string[] : Value
 
 type PathInput<Op> = Op extends { parameters: { path: infer Path } } ? { path: Path }
@@ -30,19 +30,19 @@ type BodyInput<Op> = Op extends { requestBody: infer Body } ? { body: Json<Body>
 export type CallOptions = {
   /** Cancels the call. */
   signal?: AbortSignal
-  /** Identifies repetitions of a POST. The client makes one for calls that need it. */
+  /** Identifies retries of a POST. If a call needs a key and has none, the client generates it. */
   idempotencyKey?: string
   /** An administrator's proof from `POST /auth/sudo`. */
   proof?: string
-  /** More headers, such as `if-match` or `x-expect-identity`. */
+  /** Further headers, such as `if-match` or `x-expect-identity`. */
   headers?: Record<string, string>
-  /** How often a safe call may be sent again; 2 by default. */
+  /** The maximum number of retries of a call that is safe to repeat; 2 by default. */
   retries?: number
 }
 
 type Needed<Op> = PathInput<Op> & QueryInput<Op> & BodyInput<Op>
 
-/** The input is optional if nothing in it is required. */
+/** The input argument is optional if it has no required properties. */
 type Arguments<Inputs> = object extends Inputs ? [input?: Inputs & CallOptions]
   : [input: Inputs & CallOptions]
 
@@ -50,7 +50,7 @@ export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Op
 
 type Success = 200 | 201 | 202 | 204
 
-/** The answer that the description gives for an operation. A file is a Blob. */
+/** The response of an operation according to the OpenAPI description. Files are Blobs. */
 export type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
       { content: { 'application/json': infer Value } } ? Value
@@ -59,12 +59,12 @@ export type Answered<Op> = Op extends { responses: infer Responses } ? {
   }[keyof Responses & Success]
   : never
 
-/** Lists contain cards, or whole records with `fields: 'full'`. */
+/** Lists contain cards, or complete records with `fields: 'full'`. */
 export type Fields = 'card' | 'full'
 
 type KeysOf<Value> = Value extends object ? keyof Value : never
 
-/** The part of the input in which an operation takes `fields`, if it does. */
+/** Whether an operation takes `fields` in the query or the body; never if it does not take it. */
 type PlaceOfFields<Op> = 'fields' extends KeysOf<Needed<Op>['query']> ? 'query'
   : 'fields' extends KeysOf<Needed<Op>['body']> ? 'body'
   : never
@@ -80,13 +80,13 @@ export type InputWith<F extends Fields, M extends Method, Path extends Route<M>>
     : { [Place in PlaceOfFields<Operation<M, Path>>]?: { fields?: F } | undefined })
 >
 
-/** An answer without items of type `Item` in its lists. */
+/** A response type without `Item` among the items of its lists. */
 type Without<Item, Value> = {
   [Key in keyof Value]: Value[Key] extends (infer Each)[] ? Exclude<Each, Item>[] : Value[Key]
 }
 
 /**
- * The answer of a call. Lists contain cards unless the third argument says otherwise, as in
+ * The response of a call. Lists contain cards, unless the third argument is `'full'`:
  * `Answer<'get', '/search', 'full'>`.
  */
 export type Answer<M extends Method, Path extends Route<M>, F extends Fields = 'card'> =

@@ -1,15 +1,15 @@
-// Paged lists as async iterators, without async generators, which Hermes lacks.
+// Paged lists as async iterators. They do not use async generators, because Hermes has none.
 import type { Page } from './operations.ts'
 
 export type List<P extends Page> = AsyncIterableIterator<P['items'][number]> & {
-  /** Iterates by pages, for a screen that scrolls: `await pages.next()` for each. */
+  /** Iterates over whole pages, for infinite scrolling: `await pages.next()` loads one. */
   pages(): AsyncIterableIterator<P>
 }
 
-// Old Hermes lacks the symbol; Babel's `for await` then uses this name.
+// Old versions of Hermes lack the symbol. Babel compiles `for await` to this name then.
 const asyncIterator: symbol | string = Symbol.asyncIterator ?? '@@asyncIterator'
 
-/** Makes an iterator whose steps run one by one, however often `next` is called at once. */
+/** Makes an iterator whose steps run one after another, even if `next` is called several times at once. */
 function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
   const end = { value: undefined, done: true } as const
   let last: Promise<unknown> = Promise.resolve()
@@ -31,7 +31,7 @@ function iterator<Value>(step: () => Promise<IteratorResult<Value>>) {
 }
 
 /**
- * Makes a list from a route that returns pages:
+ * Turns calls that return pages into a list:
  *
  * ```ts
  * const deals = listOf((cursor) =>

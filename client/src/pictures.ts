@@ -1,11 +1,11 @@
 import type { Schemas } from './operations.ts'
 
-/** The widths that are requested. They are few, so that most pictures are cached already. */
+/** The widths that can be requested. There are only a few, so that most pictures are already cached. */
 const widths = [160, 320, 640, 1280, 1920]
 
 /**
- * Returns the address of a picture, resized to at least this width if possible. `picture` comes from
- * `GET /meta/app`. Without resizing it is the picture's own address.
+ * Returns the URL of a picture that is resized to at least this width, or its original URL if resizing is not
+ * available. `picture` comes from `GET /meta/app`.
  */
 export function pictureIn(
   width: number,

@@ -1,11 +1,11 @@
-// The results of the Data API's functions: each is the answer of the operation with the same name.
+// The result types of Data API functions. Each is the response of the operation with the same name.
 import type { operations } from './openapi.ts'
 import type { Answered, Schemas } from './operations.ts'
 
 type AnswerOf<Name extends keyof operations> = Answered<operations[Name]>
 type Receipt = Schemas['Receipt']['receipt']
 
-/** Functions without such an operation, and functions whose JSON the facade turns into another answer. */
+/** Functions without such an operation, and functions whose result the facade converts. */
 type Others = {
   act_on_property: Schemas['Property']
   charge_invoice: unknown

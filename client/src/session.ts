@@ -11,7 +11,7 @@ export type Storage = {
   removeItem(key: string): unknown
 }
 
-/** Makes a storage whose content is lost when the app ends. */
+/** Makes a storage whose content is lost when the app is closed. */
 export function memoryStorage(): Storage {
   const texts = new Map<string, string>()
   return {
@@ -21,16 +21,16 @@ export function memoryStorage(): Storage {
   }
 }
 
-/** Called when the session changes; `reason` is set when the service ended it. */
+/** Called when the session changes. `reason` is set if the service has ended it. */
 export type SessionListener = (session: Session | undefined, reason?: unknown) => void
 
-/** The session of a call from its first attempt to its last. */
+/** Who makes a call. It stays the same for all attempts. */
 export type Caller = {
-  /** Returns a token that is valid for at least a moment, or undefined for a guest. */
+  /** Returns a token that does not expire within the next seconds, or undefined for a guest. */
   token(): Promise<string | undefined>
   /** Returns a replacement for a refused token, if there is one. */
   tokenAfter(refused: string): Promise<string | undefined>
-  /** Returns the identity that was acting when the call began. It is known from the first token on. */
+  /** Returns the identity that was acting when the call began. Known once `token` has returned a token. */
   identityId(): string | undefined
 }
 
@@ -45,12 +45,13 @@ export type TokenSource = {
   accessToken(): Promise<string | undefined>
 }
 
-/** Returns the current token, or after a refusal a different one, if there is one. */
+/** Returns the current token. If `refused` is given, returns a different token if there is one. */
 type TokenNow = (refused?: string) => Promise<string | undefined>
 
 /**
- * Binds a caller to the session known when the call began, or else to the first one found. If another
- * session replaces it, the call fails. If it ends, the call is sent as a guest, unless it had a token before.
+ * Binds a caller to the session that is known when the call begins or, if none is known, to the first one
+ * that is found. If another session replaces it, the call fails. If the session ends, the call is sent as a
+ * guest, unless it has already used a token.
  */
 export function boundTo(known: string | undefined, tokenNow: TokenNow): Omit<Caller, 'identityId'> {
   let session = known
@@ -80,7 +81,7 @@ const sessionChanged = () =>
     message: 'The session of this call has ended, or another has taken its place.',
   })
 
-/** Takes tokens that something else keeps. Calls `changed` when their session changes or ends. */
+/** A source for tokens that the app manages itself. Calls `changed` when their session changes or ends. */
 export function givenTokens(
   given: () => string | undefined | Promise<string | undefined>,
   changed: () => void,
@@ -102,7 +103,7 @@ export function givenTokens(
   }
 }
 
-/** Returns the token's account and session. An unreadable token is treated as a session of its own. */
+/** Returns the account and session of a token. A token that cannot be parsed counts as a separate session. */
 export function sessionOf(token: string): string {
   try {
     const { sub, session_id } = JSON.parse(decoded(token.split('.')[1]!))
@@ -114,7 +115,7 @@ export function sessionOf(token: string): string {
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Decodes base64url to a string of bytes, because React Native may lack atob. */
+/** Decodes base64url to a string of bytes without atob, which React Native may lack. */
 function decoded(text: string): string {
   let letters = ''
   let held = 0
@@ -129,7 +130,7 @@ function decoded(text: string): string {
   return letters
 }
 
-/** Throws unless the answer contains a session, because no other answer can come from the service. */
+/** Throws if the response contains no session: then it cannot come from the service. */
 export function asSession<S extends Session>(answer: S): S {
   const { accessToken, refreshToken, user } = Object(answer) as Partial<S>
   if (accessToken && refreshToken && user?.id) return answer

@@ -1,24 +1,24 @@
-// Tells the service to end sessions that this device has already forgotten.
+// Ends sessions at the service after this device has already deleted them.
 import { isApiError } from './errors.ts'
 import { Http, type HttpOptions } from './http.ts'
 import { renewalBy, SessionKeeper } from './keeper.ts'
 import { givenTokens, memoryStorage, type Session } from './session.ts'
 
-/** A sign-out waits at most this many milliseconds for the service. */
+/** How many milliseconds a sign-out waits for the service. */
 const patience = 5000
-/** A sign-out gives up after this many failures, because the session's tokens are gone anyway. */
+/** The maximum number of failures. After that the sign-out is given up, as the tokens are deleted anyway. */
 const mostTries = 20
 
 export class SignOuts {
   private readonly options: HttpOptions
-  /** The clients of sessions that the service has not ended yet, with the number of tries. */
+  /** For each session that the service has not ended yet: its HTTP client and the number of attempts. */
   private readonly untold = new Map<Http, number>()
 
   constructor(options: HttpOptions) {
     this.options = { ...options, timeout: Math.min(options.timeout, patience) }
   }
 
-  /** Ends a session whose tokens exist nowhere else any more. */
+  /** Ends a session whose tokens are stored nowhere else any more. */
   async end(session: Session): Promise<void> {
     const keeper = new SessionKeeper(memoryStorage(), (token) => renewalBy(http)(token))
     const http: Http = new Http(this.options, keeper)
@@ -26,12 +26,12 @@ export class SignOuts {
     await this.tell(http)
   }
 
-  /** Ends the session of a token that something else keeps. */
+  /** Ends the session of a token that the app manages itself. */
   async endByToken(token: string): Promise<void> {
     await this.tell(new Http(this.options, givenTokens(() => token, () => {})))
   }
 
-  /** Tries again, now that the service can be reached. */
+  /** Retries all pending sign-outs. Called when the service can be reached again. */
   retry(): void {
     for (const [http, tries] of this.untold) void this.tell(http, tries)
   }
@@ -41,7 +41,7 @@ export class SignOuts {
     try {
       await http.send('post', { route: '/auth/logout', body: { scope: 'local' } })
     } catch (error) {
-      // A refusal that is not temporary means that the session is gone.
+      // An error that is not temporary means that the session no longer exists.
       if (!isApiError(error)) throw error
       if (error.temporary && tries < mostTries) this.untold.set(http, tries + 1)
     }

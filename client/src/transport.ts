@@ -1,4 +1,4 @@
-// Sends one request by fetch, or by XMLHttpRequest to report progress.
+// Sends one request with fetch, or with XMLHttpRequest if progress is to be reported.
 import { connectionError } from './errors.ts'
 import { abortError } from './wait.ts'
 
@@ -8,9 +8,9 @@ export type Sent = {
   headers: Record<string, string>
   body?: string | FormData
   signal?: AbortSignal
-  /** Milliseconds until the request is given up. */
+  /** The timeout in milliseconds. */
   timeout: number
-  /** Called with the part of the body that has been sent, from 0 to 1. */
+  /** Called with the fraction of the body that has been sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
@@ -18,7 +18,7 @@ export type Received = {
   status: number
   header: (name: string) => string | null
   text: string
-  /** The file, if the answer is one. `text` is empty then. */
+  /** The file, if the response is a file. `text` is empty then. */
   file?: Blob
 }
 
@@ -62,7 +62,7 @@ async function byFetch(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
   }
 }
 
-/** Turns a form into a stream that reports progress, because Node and Deno lack XMLHttpRequest. */
+/** Turns a form into a stream that reports progress, for Node and Deno, which have no XMLHttpRequest. */
 async function watched(form: FormData, onProgress: (part: number) => void) {
   const encoded = new Response(form)
   const headers = { 'content-type': encoded.headers.get('content-type')! }

@@ -1,7 +1,7 @@
 import { wait } from './wait.ts'
 
 /**
- * Makes a debounced function for requests while somebody types: it calls `ask` 150 ms after the last
+ * Debounces requests while the user is typing: the returned function calls `ask` 150 ms after the last
  * letter. A newer call aborts the older one, which then returns undefined.
  *
  * ```ts

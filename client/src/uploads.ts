@@ -1,33 +1,33 @@
 import type { Http } from './http.ts'
 import type { Schemas } from './operations.ts'
 
-/** A file in a browser or in Node (`openAsBlob`), or the address of a file in React Native. */
+/** A file: in browsers and Node (`openAsBlob`) a Blob, in React Native the URI of the file. */
 export type Picture = Blob | { uri: string; name: string; type: string }
 
 export type UploadOptions = {
   signal?: AbortSignal
-  /** Called with the part that has been sent, from 0 to 1. */
+  /** Called with the fraction that has been sent, from 0 to 1. */
   onProgress?: (part: number) => void
 }
 
 export type ListingPictures = UploadOptions & {
-  /** The listing that the pictures are for, if it exists already. */
+  /** The listing that gets the pictures, if it already exists. */
   propertyId?: string
-  /** For a new listing, by default a new uuid; `POST /properties` takes it together with its pictures. */
+  /** For a new listing: pass the same id to `POST /properties`. By default, a new UUID. */
   uploadSessionId?: string
   /** The position of the first picture in the listing. */
   startPosition?: number
 }
 
 export type Uploads = {
-  /** Uploads an avatar, whose `mediaId` is then sent to `PATCH /auth/me`. */
+  /** Uploads an avatar. To use it, send its `mediaId` to `PATCH /auth/me`. */
   avatar(picture: Picture, options?: UploadOptions): Promise<Schemas['UploadedAvatar']>
-  /** Uploads up to 20 pictures at once. The answer tells for each whether it was accepted. */
+  /** Uploads up to 20 pictures at once. The response states for each whether it was accepted. */
   pictures(
     pictures: Picture[],
     options?: ListingPictures,
   ): Promise<Schemas['UploadedListingMedia']>
-  /** Uploads up to 5 pictures or PDFs at once. The answer tells for each whether it was accepted. */
+  /** Uploads up to 5 pictures or PDFs at once. The response states for each whether it was accepted. */
   documents(
     documents: Picture[],
     options: DocumentUpload,
@@ -37,14 +37,14 @@ export type Uploads = {
 /** `identityId` is the company or office that the documents belong to. */
 export type DocumentUpload = UploadOptions & { identityId: string }
 
-/** Puts the fields before the files, because the service reads a form as it arrives. */
+/** Puts the fields before the files, because the service parses the form while it is being uploaded. */
 function formOf(field: string, pictures: Picture[], fields: Record<string, unknown> = {}) {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) form.append(name, String(value))
   }
   for (const picture of pictures) {
-    // A File has a name already, and React Native takes its own kind of file as it is.
+    // A File already has a name, and React Native accepts its own file objects unchanged.
     if ('uri' in picture || 'name' in picture) form.append(field, picture as Blob)
     else form.append(field, picture, 'picture')
   }

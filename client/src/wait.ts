@@ -1,4 +1,4 @@
-/** Returns the reason why a signal was aborted. Older engines store none, so one is made. */
+/** Returns the reason of an aborted signal, or a new AbortError in older engines, which store no reason. */
 export function abortError(signal: AbortSignal): unknown {
   if (signal.reason !== undefined) return signal.reason
   return Object.assign(new Error('This operation was aborted'), { name: 'AbortError' })
@@ -25,6 +25,6 @@ export const wait = (ms: number, signal?: AbortSignal) =>
 const pauses = [300, 1000, 2000, 4000]
 const longest = 7000
 
-/** Returns milliseconds until the next try: more each time, and random, so that retries spread out. */
+/** Returns the pause before a retry in milliseconds. It grows with each failure and has random jitter. */
 export const retryPause = (failures: number) =>
   (pauses[failures] ?? longest) * (0.75 + Math.random() / 2)

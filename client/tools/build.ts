@@ -10,7 +10,7 @@ const dist = folder('../dist')
 rmSync(dist, { recursive: true, force: true })
 await build({
   input: { index: folder('../src/index.ts'), chat: folder('../src/chat/index.ts') },
-  // Hermes runs this version without further changes.
+  // Hermes runs this version without further compilation.
   transform: { target: 'es2020' },
   output: { dir: dist, format: 'esm', minify: 'dce-only', chunkFileNames: 'shared.js' },
   logLevel: 'warn',

@@ -1,4 +1,5 @@
-// `npm run client:types` writes src/openapi.ts from the API's description. With --check it only compares.
+// `npm run client:types` generates src/openapi.ts from the OpenAPI description. With --check, it only
+// compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { errors } from '../../functions/_shared/errors/errors.ts'
@@ -25,7 +26,7 @@ type Description = {
 
 const file = new URL('../src/openapi.ts', import.meta.url)
 
-/** Removes refusals, which have types of their own (errors.ts), and headers, which are unused. */
+/** Removes error responses, which have their own types (errors.ts), and headers, which are not used. */
 function withoutRefusals(description: Description): OpenAPI3 {
   for (const operation of Object.values(description.paths).flatMap(Object.values<Operation>)) {
     const successes = Object.entries(operation.responses).filter(([status]) => status < '300')
@@ -69,8 +70,8 @@ const repeatable = ({ paths }: Description) =>
   )
 
 /**
- * Returns the writes that belong to an identity, as `post /properties`. Switching identity belongs to the
- * account.
+ * Returns the operations that write data of an identity, in the form `post /properties`. Switching the
+ * identity is not one of them, because it changes the account.
  */
 const ofIdentity = ({ paths }: Description) =>
   Object.entries(paths).flatMap(([path, operations]) =>
@@ -83,7 +84,7 @@ const ofIdentity = ({ paths }: Description) =>
 const union = (words: string[]) => words.map((word) => `\n  | '${word}'`).join('')
 
 const description: Description = exactly(JSON.parse(describe()))
-// They are for people, and would be written beside each type.
+// Examples are for human readers and would be repeated next to each type.
 setExamples(description, {})
 const list = (texts: string[]) => texts.map((text) => `\n  '${text}',`).join('')
 const [keyed, acting] = [list(repeatable(description)), list(ofIdentity(description))]

@@ -3,7 +3,7 @@ import { t } from './words.ts'
 
 const lists = { users: 'users', moderation: 'moderation', audit: 'audit', 'payment-events': 'payments/events' }
 
-/** Saves a list with its current filters. A list that contains people needs a proof. */
+/** Saves a list as CSV with its current filters. For a list of people, the administrator re-authenticates. */
 export function Csv({ name, query }: { name: keyof typeof lists; query: object }) {
   const path = `/admin/${lists[name]}` as '/admin/users'
   const save = async () => {

@@ -1,10 +1,10 @@
-// An entry of the audit trail, as the trail and the page of a person show it.
+// An entry of the audit trail, for the list of all entries and for a person's page.
 import { Copy, type Schemas, Time, word } from '../frame/index.ts'
 import { actOf, t } from './words.ts'
 
 type Entry = Schemas['AuditEntry']
 
-/** Returns who did it: the account that the token proves or that was stated, or the database login. */
+/** Returns who acted: the signed-in account, the account that the act names, or the database login. */
 function doer({ actor, said, actorRole }: Entry): string {
   if (actor) return actor.fullName ?? actor.id
   if (said) return t('said', { name: said.fullName ?? said.id })
@@ -14,13 +14,13 @@ function doer({ actor, said, actorRole }: Entry): string {
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '—' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** The target of the act: a link for an account or identity, else an id. */
+/** The target of the action: a link to an account or identity, or the id of anything else. */
 function Target({ type, id }: { type: string; id: string }) {
   const path = type === 'account' ? `/people/${id}` : type === 'identity' && `/people?q=${id}`
   return path ? <a href={`#${path}`}>{word('noteTarget', type)}</a> : <small><Copy text={id} /></small>
 }
 
-/** The values before and after. A value that did not change, or exists on one side only, is shown once. */
+/** The values before and after. A value that is unchanged or exists only before or after is shown once. */
 function valuesOf({ before, after }: Entry): string {
   const shown = Object.keys({ ...before, ...after }).map((name) => {
     const [was, is] = [textOf(before?.[name]), textOf(after?.[name])]

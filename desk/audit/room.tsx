@@ -1,4 +1,4 @@
-// The trail of administrators' acts, with its filters.
+// The audit trail of what administrators did, with filters.
 import { useEffect } from 'preact/hooks'
 import { api, type Chosen, Field, Filters, List, type Option, Page, type Place, type Schemas } from '../frame/index.ts'
 import { signal, useLoad, usePages } from '../frame/index.ts'
@@ -10,7 +10,7 @@ const filters = signal<Chosen>({})
 const [target, from, to] = [signal(''), signal(''), signal('')]
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** The beginning of the day in Kuwait that is `later` days after `day`. */
+/** Returns the time at which a day begins in Kuwait: the day that is `later` days after `day`. */
 const beginning = (day: string, later = 0) =>
   new Date(Date.parse(`${day}T00:00:00+03:00`) + later * 86_400_000).toISOString()
 

@@ -1,4 +1,4 @@
-// Current figures, and the figures of each of the last days.
+// Current figures, and daily figures of the last days.
 import { Chart, type Series } from '../../examples/web/charts.tsx'
 import { api, Button, type ComponentChildren, dayOf, go, language, Loaded, money, number } from '../frame/index.ts'
 import { Page, type Place, type Schemas, useLoad, word, wordsOf } from '../frame/index.ts'
@@ -66,10 +66,13 @@ function ByDay({ of }: { of: Day[] }) {
 }
 
 type ChartProps = { title: string; days: string[]; series: Series[] }
-  /** `more` are columns of the table only; `sums` is false where days do not add up, as with medians. */
+  /**
+   * `more` are columns that only the table has. `sums` is false for values that cannot be added, such as
+   * medians.
+   */
   & { more?: Series[]; show?: (value: number) => string; sums?: boolean }
 
-/** Dinars have three decimals, which a sum of doubles may miss by a hair. */
+/** Rounds a sum of dinars to three decimals, to remove floating-point errors. */
 const round = (sum: number) => Math.round(sum * 1000) / 1000
 
 function ByDayChart({ days, series, show = number, sums = true, ...rest }: ChartProps) {

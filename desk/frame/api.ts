@@ -1,16 +1,16 @@
-// The client of the service, its session, and the administrator's proof.
+// The API client with its session, and the proof that an administrator gets by re-authenticating.
 import { effect, signal } from '@preact/signals'
 import { createClient, isApiError, type Schemas, type Session } from 'kuwait-property-client'
 import { language, storage, t } from './words.ts'
 
 export const service: string = import.meta.env.VITE_API
-/** True while the page is being left; requests then use keepalive, so that they still arrive. */
+/** True while the page is being closed. Requests then use keepalive, so that they are still sent. */
 let leaving = false
 const leavers: (() => Promise<unknown>)[] = []
-/** Calls `act` when the page is left, and before the session ends. */
+/** Calls `act` when the page is closed, and before signing out. */
 export const onLeaving = (act: () => Promise<unknown>) => leavers.push(act)
 const leave = () => Promise.all(leavers.map((act) => act()))
-// With `pagehide` alone nothing is sent if the browser freezes the page.
+// `pagehide` is not enough: if the browser freezes the page, nothing would be sent.
 for (const event of ['beforeunload', 'pagehide']) addEventListener(event, () => (leaving = true, leave()))
 addEventListener('pageshow', () => (leaving = false))
 
@@ -26,19 +26,19 @@ export const api = createClient({
   }),
 })
 
-/** Undefined until the storage was read; null without a session. */
+/** Undefined until the storage has been read; null if nobody is signed in. */
 export const session = signal<Session | null | undefined>()
-/** Why the session ended, to be shown at the sign-in. */
+/** Why the session ended; shown on the sign-in page. */
 export const endedBy = signal('')
 let proof = ''
 let proofEnds = 0
 export const keepProof = (given: Schemas['SudoProof']) =>
   [proof, proofEnds] = [given.proof, Date.now() + given.expiresIn * 1000]
 
-/** Set while the dialog asks for a proof. */
+/** Set while the re-authentication dialog is open. */
 export const asking = signal<((proven: boolean) => void) | undefined>()
 let asked: Promise<void> | undefined
-/** Asks once for all calls that wait for a proof. */
+/** Opens the dialog. All calls that wait for a proof share it. */
 const ask = () => asked ??= new Promise<void>((resolve, reject) => {
   asking.value = (proven) => {
     asking.value = asked = undefined
@@ -46,7 +46,7 @@ const ask = () => asked ??= new Promise<void>((resolve, reject) => {
   }
 })
 
-/** Makes a call with the proof, if there is one. If the service requires one, asks for it and calls again. */
+/** Makes a call with the current proof. If the service requires a new one, asks for it and retries. */
 export async function withProof<Value>(call: (options: { proof?: string }) => Promise<Value>): Promise<Value> {
   try {
     return await call(Date.now() < proofEnds ? { proof } : {})
@@ -58,7 +58,7 @@ export async function withProof<Value>(call: (options: { proof?: string }) => Pr
 }
 export const isCode = (error: unknown, ...codes: string[]) => isApiError(error) && codes.includes(error.code)
 
-/** The text of an error in the reader's language; empty if the person cancelled. */
+/** The text of an error in the user's language; empty if the user cancelled. */
 export function textOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return ''
   if (isCode(error, 'connection')) return t('offline')
@@ -67,7 +67,7 @@ export function textOf(error: unknown): string {
   return t('unexpected')
 }
 
-/** Reads the tab's session and watches it: when it ends, the sign-in is shown. */
+/** Reads the session of this tab and watches it. When it ends, the sign-in page is shown. */
 export async function follow() {
   api.auth.onChange((now, reason) => {
     if (!now) {
@@ -97,11 +97,11 @@ async function loadMeta() {
 /** Vocabularies and places; undefined until loaded. */
 export const meta = signal<Awaited<ReturnType<typeof loadMeta>> | undefined>()
 effect(() => {
-  // Without words, codes are shown.
+  // If this fails, the desk shows codes instead of texts.
   if (session.value && !meta.peek()) loadMeta().then((loaded) => (meta.value = loaded), () => {})
 })
 
-/** The word for a vocabulary's code, such as «شقة» for `apartment` of `kind`. */
+/** The text for a code of a vocabulary, such as «شقة» for the code `apartment` of `kind`. */
 export function word(vocabulary: string, code: string | null | undefined): string {
   const found = meta.value?.enums[vocabulary]?.find((one) => one.code === code)
   return found ? (language.value === 'ar' ? found.textAr : found.textEn) : code ?? ''

@@ -1,5 +1,6 @@
-// Parts that the rooms of people, money, figures, settings and audit share: coloured states, tables, filters,
-// tabs, and dialogs that send one thing at a time, tell why it failed, and close when it is done.
+// Components that the rooms people, money, figures, settings and audit share: coloured states, tables,
+// filters, tabs, and dialogs that send one request at a time, show why it failed, and close when it has
+// succeeded.
 import { type Signal, useSignal } from '@preact/signals'
 import type { Schemas } from 'kuwait-property-client'
 import type { ComponentChildren } from 'preact'
@@ -12,7 +13,7 @@ const toned: Partial<Record<Tone, string>> = {
   bad: 'suspended banned deleted rejected failed upheld mismatch unmatched',
   warn: 'pending_review pending_verification expired open surplus processing',
 }
-/** A code of a vocabulary as word and colour. */
+/** Shows a code of a vocabulary as a coloured badge with its text. */
 export function State({ of, in: vocabulary }: { of: string; in: string }) {
   const [tone] = Object.entries(toned).find(([, codes]) => codes.split(' ').includes(of)) ?? ['calm']
   return <Badge tone={tone as Tone}>{word(vocabulary, of)}</Badge>
@@ -22,7 +23,10 @@ export const Two = ({ top, under }: { top: ComponentChildren; under: ComponentCh
   <><bdi>{top}</bdi><small class='under'>{under}</small></>
 
 type TableProps = { label: string; heads: string[]; rows: [key: string | number, ...cells: ComponentChildren[]][] }
-/** A table whose first cells name their rows; it scrolls if too wide. The columns `ends` hold numbers. */
+/**
+ * A table whose first column has the row headings. It scrolls if it is too wide. `ends` are columns of
+ * numbers.
+ */
 export function Table({ label, heads, ends = [], rows }: TableProps & { ends?: number[] }) {
   const end = (column: number) => ends.includes(column) ? 'end' : ''
   return <div class='scroll' role='group' aria-label={label} tabIndex={0}>
@@ -45,7 +49,7 @@ export const yesOrNo = (): Option[] => [['true', t('yes')], ['false', t('no')]]
 
 export type Chosen = Record<string, string>
 type Filter = [name: string, label: string, options: Option[], none?: string]
-/** Choices that narrow a list down; an empty choice is left out. */
+/** Drop-down filters of a list. Filters without a choice are not sent. */
 export function Filters({ of, all, children }: { of: Signal<Chosen>; all: Filter[]; children?: ComponentChildren }) {
   const choose = (name: string) => (value: string) => {
     const { [name]: _, ...others } = of.value
@@ -63,7 +67,7 @@ export const Tabs = ({ label, room, shown, of }: TabsProps) => <nav class='tabs'
     <a key={id} href={`#/${room}/${id}`} aria-current={id === shown ? 'page' : undefined}>{text}</a>)}
 </nav>
 
-/** If `send` resolves to false, the dialog stays open. */
+/** The dialog stays open if `send` resolves to false. */
 type SendingProps = { title: string; onClose: () => void; send: () => Promise<unknown>; wide?: boolean }
   & { children: ComponentChildren; buttons: ComponentChildren }
 export function Sending({ title, onClose, send, wide = false, children, buttons }: SendingProps) {
@@ -86,20 +90,20 @@ export function Sending({ title, onClose, send, wide = false, children, buttons 
   </Dialog>
 }
 
-/** An act that has to be confirmed. */
+/** An action that the user has to confirm in a dialog. */
 export type Act = {
   title: string; about?: string
-  /** The label of the field for a reason; null if the act needs none. */
+  /** The label of the field for the reason; null if no reason is required. */
   reason?: string | null
-  /** The act cannot be undone, so a box has to be ticked first; a text replaces its label. */
+  /** Set if the action cannot be undone: the user has to tick a box first. A text replaces its label. */
   isFinal?: boolean | string
   more?: () => ComponentChildren
-  /** False while a field of `more` lacks a usable value. */
+  /** Returns false while a field of `more` has no valid value. */
   isReady?: () => boolean
   send: (reason: string) => Promise<unknown>
 }
 
-/** Returns `ask`, which opens an act's dialog, and that dialog. */
+/** Returns the dialog, and `ask`, which opens it for an action. */
 export function useActs() {
   const open = useSignal<Act | undefined>(undefined)
   const dialog = open.value && <ActDialog act={open.value} onClose={() => (open.value = undefined)} />
@@ -134,7 +138,7 @@ export const Section = ({ title, of, head, children }: SectionProps) => <section
 
 type Note = Schemas['Note']
 type NotesProps = { of: Note[]; label: string; on: Pick<Note, 'targetType' | 'targetId'>; reload: () => void }
-/** The notes of administrators on something, and a field to add one. */
+/** Administrators' notes about an object, with a field to add another. */
 export function Notes({ of, label, on, reload }: NotesProps) {
   const text = useSignal('')
   const add = async () => {

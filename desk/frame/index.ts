@@ -1,4 +1,5 @@
-// Everything that rooms import. A room is `desk/<room>/room.tsx`; its default export gets the `Place`.
+// Everything that rooms import. A room is a section of the desk: the default export of
+// `desk/<room>/room.tsx`, a component whose props are the `Place`.
 export { signal, useSignal } from '@preact/signals'
 export type { Input, Schemas } from 'kuwait-property-client'
 export type { ComponentChildren } from 'preact'

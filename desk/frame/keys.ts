@@ -1,9 +1,9 @@
-// Single keys. If the layout has no Latin letters, the place on the keyboard identifies the key.
+// Single-key shortcuts. On a keyboard layout without Latin letters, the position of the key counts.
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>
-/** People who use speech or whose hands tremble can turn single keys off. */
+/** Users of speech input, or with a tremor, can turn single-key shortcuts off. */
 export const keysOn = signal(true)
 export const helpOpen = signal(false)
 const layers: { current: Keys }[] = []
@@ -21,7 +21,7 @@ addEventListener('keydown', (event) => {
   const name = nameOf(event)
   if (ctrlKey || metaKey || altKey || event.isComposing || document.querySelector('dialog[open]')) return
   if (isTyping(target)) return name === 'Escape' && (target as HTMLElement).blur()
-  // A held key keeps moving the focus, but makes only one decision.
+  // Holding a key down may move the focus repeatedly, but makes only one decision.
   if (!keysOn.value && name.length === 1 || event.repeat && !/^(j|k|Arrow.*)$/.test(name)) return
   const layer = [...layers].reverse().find(({ current }) => name in current)
   if (!layer) return
@@ -29,7 +29,9 @@ addEventListener('keydown', (event) => {
   layer.current[name]!(event)
 })
 
-/** Binds keys while a component is shown; the newest component has priority. A dialog stops all keys. */
+/**
+ * Binds keys while a component is mounted. The most recent component has priority. Dialogs disable all keys.
+ */
 export function useKeys(keys: Keys) {
   const layer = useRef(keys)
   layer.current = keys

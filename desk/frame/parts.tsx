@@ -1,4 +1,4 @@
-// The parts that all rooms share: loading, lists, notices about what happened, and parts of pages.
+// Components that all rooms share: loading, lists, notices, and parts of pages.
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -12,7 +12,7 @@ type Now<Value> = { error?: unknown } &
   ({ state: 'ready'; value: Value } | { state: 'loading' | 'failed'; value?: Value })
 export type Load<Value> = Now<Value> & { reload: () => void }
 
-/** Loads when shown and when `deps` change. During a `reload` the old value stays visible. */
+/** Loads on mount and whenever `deps` change. During a `reload`, the old value stays visible. */
 export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, deps: unknown[] = []): Load<Value> {
   const [now, set] = useState<Now<Value>>({ state: 'loading' })
   const [turn, again] = useState(0)
@@ -30,11 +30,11 @@ export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, de
   }, [...deps, turn])
   return { ...now, reload: () => again((one) => one + 1) }
 }
-/** `more` is undefined when there are no further pages. */
+/** Loads the next page; undefined if there are no further pages. */
 type More = (() => void) | undefined
 export type Listed<Item> = { items: Item[]; load: Load<unknown>; more: More; isLoadingMore: boolean }
 
-/** Loads a list page by page, and starts again when the query changes. */
+/** Loads a list page by page, and starts from the first page when the query changes. */
 export function usePages<Query extends object, P extends { items: unknown[]; nextCursor: string | null }>(
   query: Query, ask: (query: Query & { cursor?: string }, signal: AbortSignal) => Promise<P>,
 ): Listed<P['items'][number]> {
@@ -61,7 +61,7 @@ export function usePages<Query extends object, P extends { items: unknown[]; nex
 }
 type Told = { text: string; undo?: (() => void) | undefined; failed?: boolean | undefined }
 const told = signal<Told | undefined>()
-/** Shows a notice and announces it to screen readers; `undo` is offered while it is shown. */
+/** Shows a notice and announces it to screen readers. Its undo button calls `undo`. */
 export function say(text: string, { seconds = 6, ...more }: Omit<Told, 'text'> & { seconds?: number } = {}) {
   if (!text) return
   const mine = told.value = { text, ...more }
@@ -86,7 +86,7 @@ export function Page({ title, actions, children }: Children & { title: string; a
 
 type Looks = { main?: boolean; danger?: boolean; plain?: boolean; key_?: string; disabled?: boolean; submits?: boolean }
 type ButtonProps = Children & Omit<ButtonHTMLAttributes, 'onClick' | 'disabled'> & Looks & { onClick?: () => unknown }
-/** A button that takes one press at a time and tells why its action failed. */
+/** A button that ignores clicks while its action is running, and shows why the action failed. */
 export function Button({ onClick, main, danger, plain, key_, submits, children, ...rest }: ButtonProps) {
   const isBusy = useSignal(false)
   const press = async () => {
@@ -132,7 +132,7 @@ export function Choice({ label, value, options, onChoose }: ChoiceProps) {
 }
 
 type DialogProps = Children & { title: string; onClose: () => void; wide?: boolean }
-/** A dialog over the page; Esc closes it, and the focus goes back to where it was. */
+/** A modal dialog. Esc closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -154,10 +154,10 @@ export const Badge = ({ tone = 'calm', children }: Children & { tone?: Tone }) =
   <span class={`badge ${tone}`}>{children}</span>
 export const Money = ({ of }: { of: number | string | null | undefined }) =>
   of === null || of === undefined ? <>—</> : <span class='number'>{money(of)}</span>
-/** How long ago `at` was, with the time as a tooltip; with `full`, the time itself. */
+/** Shows how long ago `at` was, with the time as a tooltip. With `full`, shows the time itself. */
 export const Time = ({ at, full }: { at: string | null | undefined; full?: boolean }) =>
   at ? <time dateTime={at} title={timeOf(at)}>{full ? timeOf(at) : ago(at)}</time> : <>—</>
-/** Names and values; those without a value are left out. */
+/** A list of names and values. Names without a value are left out. */
 export const Facts = ({ of }: { of: [string, ComponentChildren][] }) => <dl class='facts'>
   {of.map(([name, value]) =>
     (value || value === 0) && <div key={name}><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div>)}
@@ -176,13 +176,13 @@ export function Loaded<Value>({ of, rows, children }: LoadedProps<Value>) {
 
 type ListProps<Item> = {
   of: Listed<Item>; label: string; render: (item: Item) => ComponentChildren; empty?: ComponentChildren
-  /** The address that an item opens, such as `/people/<id>`. */
+  /** Returns the path of the page of an item, such as `/people/<id>`. */
   open?: (item: Item) => string
-  /** The selected ids, if items can be selected. */
+  /** The selected ids; undefined if items cannot be selected. */
   selected?: Signal<Set<string>>
   keys?: Record<string, (item: Item) => void>
 }
-/** A list by page, in which J, K and the arrows move, Enter opens and X selects. */
+/** A paged list. J, K and the arrow keys move, Enter opens an item, and X selects it. */
 export function List<Item extends { id: string | number }>(props: ListProps<Item>) {
   const { of: { items, load, more, isLoadingMore }, selected, label, render, empty, open, keys } = props
   const list = useRef<HTMLUListElement>(null)
@@ -216,7 +216,7 @@ export function List<Item extends { id: string | number }>(props: ListProps<Item
   </>
 }
 
-/** Returns the address of a file of the service or its Storage; undefined for any other address. */
+/** Returns a URL if it is on the origin of the service or its Storage; undefined for any other URL. */
 export function ownAddress(given: string | null | undefined): string | undefined {
   if (!given || !URL.canParse(given, service)) return undefined
   const url = new URL(given, service)
@@ -224,7 +224,7 @@ export function ownAddress(given: string | null | undefined): string | undefined
 }
 
 type PictureProps = { src: string | null | undefined; alt: string; class?: string }
-/** A picture of the service; a suspended picture has no public address and is fetched with the token. */
+/** A picture from the service. A suspended picture has no public URL and is fetched with the token. */
 export function Picture({ src, alt, ...rest }: PictureProps) {
   const [fetched, setFetched] = useState('')
   const [isGone, setGone] = useState(false)
@@ -242,7 +242,7 @@ export function Picture({ src, alt, ...rest }: PictureProps) {
   return <img {...rest} src={url} alt={alt} decoding='async' onError={() => setGone(true)} />
 }
 
-/** A text that is copied by a press, such as an address that is not opened here. */
+/** A text with a button that copies it, such as a URL that the desk must not open. */
 export function Copy({ text }: { text: string }) {
   const copy = () => navigator.clipboard.writeText(text).then(() => say(t('copied')))
   return <span class='copy'>

@@ -1,4 +1,4 @@
-// Asks an administrator for a proof: by passkey, password, code or a recent sign-in.
+// Asks an administrator to re-authenticate: with a passkey, the password, a code or a recent sign-in.
 import { useSignal } from '@preact/signals'
 import { startAuthentication, WebAuthnError } from '@simplewebauthn/browser'
 import type { Input } from 'kuwait-property-client'
@@ -8,7 +8,7 @@ import { Button, Dialog, Field, say } from './parts.tsx'
 import { isolated, t } from './words.ts'
 
 type Proving = NonNullable<Input<'post', '/auth/sudo'>[0]>['body']
-/** The text for a passkey that the browser did not confirm. */
+/** Returns the error text if the browser did not complete the passkey dialog. */
 export function passkeyError(error: unknown): string {
   if (!(error instanceof WebAuthnError || error instanceof DOMException)) return textOf(error)
   return t('code' in error && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED' ? 'sameKey' : 'proofAborted')

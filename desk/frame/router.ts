@@ -1,4 +1,4 @@
-// The part of the address after # names the page, so that any host of static files can serve the desk.
+// The page is in the URL fragment (after #), so that any static file server can serve the desk.
 import { signal } from '@preact/signals'
 
 export type Place = { room: string; id: string; query: URLSearchParams }
@@ -9,13 +9,13 @@ function read(): Place {
 }
 export const place = signal(read())
 addEventListener('hashchange', () => (place.value = read()))
-/** Goes to a page such as `/queue/<id>?kind=listing`; `instead` replaces the page in the history. */
+/** Goes to a page such as `/queue/<id>?kind=listing`. `instead` replaces the current history entry. */
 export function go(path: string, instead = false) {
   if (!instead) return void (location.hash = path)
   history.replaceState(null, '', `#${path}`)
   place.value = read()
 }
-/** The path of a page with the query values that are set. */
+/** Adds the query values that are set to the path of a page. */
 export function pathWith(path: string, query: Record<string, string | undefined>): string {
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return pairs.length ? `${path}?${new URLSearchParams(pairs)}` : path

@@ -1,4 +1,4 @@
-// Signing in, and the end of a session that nobody uses.
+// The sign-in page, and the end of an idle session.
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { api, endedBy, signOut, tab, textOf } from './api.ts'
@@ -7,13 +7,13 @@ import { t } from './words.ts'
 
 const [idleAfter, warnedBefore] = [30 * 60_000, 60_000]
 
-/** When the desk was last used; kept beside the session, so that yesterday's session ends. */
+/** When the desk was last used. Stored together with the session, so that an old session ends on opening. */
 let used = Number(tab.getItem('desk.used')) || 0
 let kept = used
-/** True if the session that the tab still has was last used too long ago. */
+/** True if the stored session of this tab has been idle for too long. */
 export const wasIdle = Date.now() - used > idleAfter
 function use(event?: Event) {
-  // After too long a pause, as when a computer wakes, a key or pointer does not revive the session.
+  // If the session has been idle for too long, for example during sleep, a key or click does not extend it.
   if (event && Date.now() - used > idleAfter) return
   used = Date.now()
   if (used - kept < 5000) return

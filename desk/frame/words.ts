@@ -1,4 +1,4 @@
-// The two languages of the desk. Each room has its words in both languages, in a file `words.json`.
+// The two languages of the desk. Each room has its texts in both languages in a file `words.json`.
 import { effect, signal } from '@preact/signals'
 import { memoryStorage } from 'kuwait-property-client'
 import texts from './words.json'
@@ -6,7 +6,7 @@ import texts from './words.json'
 export type Language = 'ar' | 'en'
 export type Words = Record<string, Record<Language, string>>
 
-/** A storage of the browser, or of the page if that is forbidden. */
+/** Returns a storage of the browser, or one in memory if access to it is blocked. */
 export function storage(name: 'localStorage' | 'sessionStorage'): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   try {
     return globalThis[name]
@@ -28,10 +28,12 @@ effect(() => {
   Object.assign(document.documentElement, { lang: language.value, dir })
   document.documentElement.dataset.theme = theme.value
 })
-/** Isolates a text of either direction inside a sentence. */
+/** Isolates a text, which may be right-to-left or left-to-right, from the sentence around it. */
 export const isolated = (text: string) => `\u2068${text}\u2069`
 
-/** Returns a function that gives a text of the room in the current language, with `{name}` filled in. */
+/**
+ * Returns a function that looks up a text in the current language and fills in placeholders like `{name}`.
+ */
 export const wordsOf = <Texts extends Words>(texts: Texts) =>
   (key: keyof Texts & string, given: Record<string, string | number> = {}): string =>
     texts[key]![language.value].replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -39,8 +41,10 @@ export const wordsOf = <Texts extends Words>(texts: Texts) =>
       return typeof value === 'number' ? value.toLocaleString('en') : isolated(value)
     })
 export const t = wordsOf(texts)
-/** Returns a function that gives the text of a code, or the code itself if it is new and has no text. */
+/**
+ * Returns a function that looks up the text of a code. For a new code without a text, it returns the code.
+ */
 export const namesOf = (texts: Words) => (code: string) => texts[code]?.[language.value] ?? code
-/** The name of a record of the service in the current language. */
+/** The name of a record in the current language. */
 export const named = (record: { nameAr?: string | null; nameEn?: string | null } | undefined): string =>
   (language.value === 'ar' ? record?.nameAr : record?.nameEn) ?? record?.nameAr ?? ''

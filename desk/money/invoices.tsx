@@ -10,10 +10,12 @@ const latin = (digits: string) =>
   digits.replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660)).replace('٫', '.').trim()
 const leftOf = ({ state, total, refunded }: Invoice) =>
   state === 'paid' || state === 'partially_refunded' ? (fils(total) - fils(refunded)) / 1000 : 0
-/** Payments that came after the invoice was paid; each is refunded on its own. */
+/** Payments that arrived when the invoice was already paid. Each is refunded separately. */
 const surplusOf = ({ payments }: Invoice) => payments.filter(({ state }) => state === 'surplus')
 
-/** The keys of unanswered refunds, so that a repeated request, even from a new dialog, refunds once. */
+/**
+ * The idempotency keys of refunds without a response, so that a retry, even from a new dialog, refunds once.
+ */
 const keys = new Map<string, string>()
 
 function refund(invoice: Invoice, reload: () => void): Act {

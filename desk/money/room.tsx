@@ -1,4 +1,4 @@
-// Invoices of a person, money that waits to be paid out, and reports of payment providers.
+// The invoices of a person, pending payouts, and events from payment providers.
 import { Csv } from '../audit/csv.tsx'
 import { type Act, api, Button, type Chosen, codes, Copy, Field, Filters, List, Loaded, money } from '../frame/index.ts'
 import { Money, Page, say, type Schemas, signal, State, Tabs, Time, useActs, useLoad } from '../frame/index.ts'

@@ -1,4 +1,4 @@
-// What an administrator may do to somebody else's account.
+// The actions of an administrator on somebody else's account.
 import { type Act, api, Check, explain, Field, money, say, type Schemas, signal, withProof } from '../frame/index.ts'
 import { word } from '../frame/index.ts'
 import { t } from './words.ts'

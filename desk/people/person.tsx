@@ -1,4 +1,4 @@
-// A person on one page, from one request.
+// Everything about a person on one page, loaded with one request.
 import { EntryView } from '../audit/entry.tsx'
 import { type Act, api, Badge, Button, Copy, dayOf, explain, Facts, Loaded, Notes } from '../frame/index.ts'
 import { Page, price, say, type Schemas, Section, session, State, Table, Time, Two, useActs, useLoad } from '../frame/index.ts'
@@ -67,7 +67,7 @@ function Account({ of: { user, sessions } }: { of: History }) {
 type Way = 'suspend' | 'restore'
 type SwitchProps = { of: { status: string; statusReason: string | null }; name: string; more: (to: Way) => object }
   & { put: (to: Way, reason: string) => Promise<unknown>; ask: (act: Act) => void; reload: () => void }
-/** Suspends or restores something of a person; either can be undone by the other. */
+/** Suspends or restores a listing or identity of a person. Each of the two actions undoes the other. */
 function Switch({ of: { status, statusReason }, name, more, put, ask, reload }: SwitchProps) {
   const way = status === 'active' ? 'suspend' : status === 'suspended' && 'restore'
   if (!way) return null

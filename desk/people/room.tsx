@@ -1,5 +1,5 @@
-// Finds people by anything that a caller on the telephone may state. The search survives the opening of a
-// person, but does not enter the address, which browsers keep.
+// Finds people by anything that somebody on the phone may mention. The search is kept when a person is
+// opened, but it is not in the URL, because browsers store URLs.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
 import { api, Badge, type Chosen, codes, type ComponentChildren, dayOf, Field, Filters, List } from '../frame/index.ts'
@@ -11,7 +11,7 @@ import { t } from './words.ts'
 const [typed, asked, filters] = [signal(''), signal(''), signal<Chosen>({})]
 const query = () => ({ ...filters.value, ...asked.value && { q: asked.value } })
 
-/** The search field and its results; `open` gives their addresses. */
+/** The search field and its results. `open` returns the path of a result. */
 export function PeopleList({ open, children }: { open: (id: string) => string; children?: ComponentChildren }) {
   const text = typed.value.trim()
   const isShort = text !== '' && [...text].length < 3

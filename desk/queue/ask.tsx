@@ -1,4 +1,5 @@
-// Asks for what a decision still lacks: a reason that the person reads, or the reference of a transfer.
+// Asks for what a decision still needs: a reason for the person concerned, or the reference of a bank
+// transfer.
 import { Button, Check, Dialog, Field, signal, t as frame, useSignal, word } from '../frame/index.ts'
 import { decide, type Decision, type Item, reasons } from './store.ts'
 import { t } from './words.ts'

@@ -1,4 +1,4 @@
-// An item with its possible decisions, who is looking at it, earlier decisions, and notes.
+// The page of an item: its possible decisions, who else is looking at it, earlier decisions, and notes.
 import { useEffect } from 'preact/hooks'
 import { EntryView } from '../audit/entry.tsx'
 import { actOf } from '../audit/words.ts'
@@ -11,10 +11,10 @@ import { Differences, ItemView } from './views.tsx'
 import { t } from './words.ts'
 
 const minute = 60_000
-/** Decisions that keep an item as it is or show it; all others need a reason or reference. */
+/** Decisions that publish an item or leave it unchanged. All others require a reason or a reference. */
 const isMild = (decision: Decision) => ['approve', 'restore', 'dismiss'].includes(decision)
 const isMain = (decision: Decision) => isMild(decision) || decision === 'paid_out'
-/** The key of each decision: A approves, R removes, S suspends an item that could also be rejected. */
+/** The keyboard shortcut of a decision: A approves, R rejects or removes, and S suspends if R rejects. */
 const keyOf = (decision: Decision, all: Decision[]) =>
   isMain(decision) ? 'A' : decision === 'suspend' && all.includes('reject') ? 'S' : 'R'
 
@@ -27,7 +27,7 @@ export function ItemPage({ id }: { id: string }) {
     return now
   }, [id])
   useEffect(() => {
-    // If this fails, others may open the item too, which does no harm.
+    // If this fails, other administrators may open the item at the same time, which does no harm.
     const again = setInterval(() => claim(id).catch(() => {}), 10 * minute)
     const leave = () => release(id)
     addEventListener('pagehide', leave)
@@ -91,7 +91,7 @@ function Banner({ item, claimedBy }: { item: Item; claimedBy: Item['claimedBy'] 
   </>
 }
 
-/** All fields of an item that its owner can change, by name. */
+/** Returns all fields of an item that its owner can change, by name. */
 function contentOf({ listing, changes, identity }: Item): Record<string, unknown> {
   const papers = identity && { papers: identity.documents.map(({ name }) => name) }
   const other = { favoritesCount: 0, viewsCount: 0, version: 0, priceLabel: '' }

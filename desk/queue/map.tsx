@@ -1,4 +1,5 @@
-// Where a listing lies: its point, and the centres of its area and the areas around it. It loads no map tile.
+// The location of a listing: its point, and the centres of its own and neighbouring areas. Needs no map
+// tiles.
 import { meta, named, type Schemas } from '../frame/index.ts'
 import { t } from './words.ts'
 
@@ -6,7 +7,7 @@ type Point = { lat: number; lng: number }
 type Offset = { x: number; y: number }
 const kmPerDegree = 111.2
 const [width, height] = [420, 280]
-/** How many kilometres a point lies east and south of `origin`; exact enough within one country. */
+/** Returns how many kilometres a point is east and south of `origin`. Accurate enough within one country. */
 const from = (origin: Point, { lat, lng }: Point): Offset => ({
   x: (lng - origin.lng) * kmPerDegree * Math.cos(origin.lat * Math.PI / 180), y: (origin.lat - lat) * kmPerDegree,
 })

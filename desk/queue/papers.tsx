@@ -1,4 +1,5 @@
-// Papers of a licence. A PDF is drawn on a canvas, not by a browser's viewer: no script, form or link works.
+// Licence documents. PDFs are rendered on a canvas, not in the browser's viewer, so that scripts, forms and
+// links in them do not work.
 import { isApiError, type Schemas } from 'kuwait-property-client'
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
 import { useRef, useState } from 'preact/hooks'
@@ -16,14 +17,14 @@ async function makeReader() {
   const port = new Worker(policy?.createScriptURL(workerUrl) ?? workerUrl, { type: 'module' })
   const worker = PDFWorker.create({ port })
   const files = new URL('papers/', document.baseURI).href
-  // Glyphs are drawn as shapes, so the browser gets no stranger's font.
+  // Glyphs are rendered as shapes, so that the browser never parses an untrusted font.
   const options = { standardFontDataUrl: files, wasmUrl: files, disableFontFace: true, useSystemFonts: false }
   return (data: ArrayBuffer) =>
     getDocument({ data, worker, ...options, enableXfa: false, maxImageSize: 100e6 }).promise
 }
 let reader: ReturnType<typeof makeReader> | undefined
 
-/** Draws the first pages of a paper, as many as fit in memory. */
+/** Renders the first pages of a document, at most 30 to limit memory. */
 async function show(paper: Paper, into: HTMLElement, signal: AbortSignal) {
   into.replaceChildren()
   const file = await api.get('/admin/documents/{documentId}', { path: { documentId: paper.id }, signal })
@@ -38,7 +39,7 @@ async function show(paper: Paper, into: HTMLElement, signal: AbortSignal) {
   for (let n = 1; n <= Math.min(pdf.numPages, 30) && !signal.aborted; n++) {
     const page = await pdf.getPage(n)
     const { width, height } = page.getViewport({ scale: 1 })
-    // This scale is sharp when enlarged, and keeps a very long page from filling the memory.
+    // Sharp even when zoomed in, but limited so that a very long page does not use up the memory.
     const viewport = page.getViewport({ scale: Math.min(1500 / width, 4000 / height) })
     const canvas = Object.assign(document.createElement('canvas'), {
       width: viewport.width, height: viewport.height, role: 'img',

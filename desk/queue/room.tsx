@@ -1,4 +1,4 @@
-// The queue: waiting items by kind and age, and decisions about several similar items.
+// The moderation queue: waiting items by kind and age, and bulk decisions about similar items.
 import { useEffect } from 'preact/hooks'
 import { Csv } from '../audit/csv.tsx'
 import { api, Badge, Button, explain, go, List, type Load, meta, Money, named, type Option } from '../frame/index.ts'
@@ -9,7 +9,7 @@ import { decide, decideNow, type Decision, flush, type Item, items, type Kind, t
 import { lately, load, more, picturesOf, queue, selected, titleOf } from './store.ts'
 import { fieldName, t } from './words.ts'
 
-/** The kinds, each with the figure that counts its waiting items. */
+/** The kinds of items, each with the name of its count in the statistics. */
 const kinds = {
   listing: 'listings', changes: 'changes', identity: 'identities', report: 'reports', duplicate_suspected: undefined,
   wallet_payout: 'payouts',
@@ -25,7 +25,7 @@ function Waiting({ query }: { query: URLSearchParams }) {
   const kind = (given.kind ?? '') as Kind | ''
   const stats = useLoad((signal) => api.get('/admin/stats', { signal }), [])
   const { isLoadingMore = false, of, cursor, error, ...now } = queue.value
-  // Until the effect has run, the store has the items of other filters.
+  // Until the effect has run, the store still contains items for the previous filters.
   const state = of === query.toString() ? now.state : 'loading'
   const loading = { state, error, reload: () => load(query.toString(), true) } as Load<unknown>
   const tab = (one: Kind | '', figure?: keyof NonNullable<typeof stats.value>['waiting']) =>
@@ -50,15 +50,17 @@ function Waiting({ query }: { query: URLSearchParams }) {
 }
 
 const first = (item: Item, ...decisions: Decision[]) => decisions.find((one) => item.decisions.includes(one))
-/** Companies and offices are approved on their page, beside their papers. */
+/**
+ * The positive decision. Companies and offices are only approved on their own page, next to their documents.
+ */
 const passes = (item: Item) => item.identity ? undefined : first(item, 'approve', 'dismiss')
 const refuses = (item: Item) => first(item, 'reject', 'uphold', 'suspend')
 const chosen = () => items.value.filter(({ id }) => selected.value.has(id))
-/** The decision that all items have in common. */
+/** Returns the decision that is possible for all items, if there is one. */
 const common = ([one, ...others]: Item[], of: typeof passes) =>
   one && others.every((other) => of(other) === of(one)) ? of(one) : undefined
 
-/** Decides about the selected items, or about `one` if none is selected. */
+/** Decides about all selected items or, if none is selected, about `one`. */
 const act = (of: typeof passes, then: (items: Item[], decision: Decision) => void) => (one: Item) => {
   const given = selected.value.size ? chosen() : [one]
   const decision = common(given, of)
@@ -116,7 +118,7 @@ function Row({ item }: { item: Item }) {
   </>
 }
 
-/** The filters of each kind: their name, and the vocabulary or form of their values. */
+/** The filters for each kind of item: the name, and the vocabulary or format of the value. */
 const ofListings = [
   ['listingType', 'listingType'], ['listingKind', 'kind'], ['areaId', 'areas'], ['refNo', 'text'], ['priceMin', 'text'],
   ['priceMax', 'text'],
@@ -172,7 +174,7 @@ async function takeBack(one: Lately, decision: Decision, reason?: string) {
   say(t(`did_${decision}`))
 }
 
-/** The decisions of this visit, each with the decision that undoes it, if any. */
+/** The decisions since the page was loaded, each with a button to undo it if that is possible. */
 const DecidedLately = () => lately.value.length > 0 && <section class='below'>
   <h2>{t('decidedLately')}</h2>
   <ul class='list'>

@@ -1,10 +1,12 @@
-// The waiting items, for the list and the items' pages, and the decisions that are held for five seconds.
+// The waiting items for the list and the item pages, and decisions, which are held back for five seconds.
 import { batch, signal } from '@preact/signals'
 import { api, explain, go, type Input, isCode, named, onLeaving, ownAddress, pathWith, place } from '../frame/index.ts'
 import { say, type Schemas, textOf, withProof, word } from '../frame/index.ts'
 import { t } from './words.ts'
 
-/** `problem` is why the decision failed, `seen` the item as it was shown before somebody changed it. */
+/**
+ * `problem` is the error of a failed decision; `seen` is the version on screen before somebody changed it.
+ */
 export type Item = Schemas['ModerationItem'] & { problem?: unknown; seen?: Item }
 export type Kind = Item['kind']
 export type Decision = Item['decisions'][number]
@@ -21,7 +23,7 @@ export type Lately = { item: Item; decision: Decision; decided: Schemas['Decided
 export const lately = signal<Lately[]>([])
 
 let turn = 0
-/** Loads a page of the queue, and drops it if a later load has begun. */
+/** Loads a page of the queue. The result is ignored if a later load has started. */
 async function ask(of: string, cursor?: string) {
   const mine = ++turn
   const filters = { ...Object.fromEntries(new URLSearchParams(of)), ...cursor && { cursor } } as Query
@@ -40,7 +42,7 @@ async function ask(of: string, cursor?: string) {
   })
 }
 
-/** Loads the queue by the filters of the address; with `anew`, even if the filters are the same. */
+/** Loads the queue with the filters in the URL. With `anew`, reloads it even if they have not changed. */
 export function load(of: string, anew = false) {
   if (of === queue.value.of && queue.value.state !== 'failed' && !anew) return
   batch(() => {
@@ -64,13 +66,15 @@ export function titleOf({ listing, identity, report, payout, kind }: Item): stri
   const record = identity && { nameAr: identity.record.displayName, nameEn: identity.record.nameEn ?? null }
   return listing?.titleAr || record && named(record) || payout?.name || word('moderationKind', kind)
 }
-/** The pictures that the page of an item shows, in its order. */
+/** The pictures on the page of an item, in the same order. */
 export const picturesOf = ({ listing, pictures, report, of }: Item) =>
   [...pictures ?? listing?.media ?? [], ...of?.media ?? [], ...report?.then?.pictures ?? []]
 export const next = (id: string, by = 1): Item | undefined =>
   items.value[items.value.findIndex((item) => item.id === id) + by]
 
-/** Fetches the pictures of the next item ahead, but no papers: the audit trail records who opens a paper. */
+/**
+ * Prefetches the pictures of the next item, but not its documents: the audit trail records who opens them.
+ */
 export function prepare(id: string) {
   const at = items.value.findIndex((item) => item.id === id)
   if (at > items.value.length - 8) more()
@@ -88,7 +92,10 @@ type Held = { sent: Sent[]; timer: ReturnType<typeof setTimeout>; from: string }
 let held: Held[] = []
 const isHeld = (id: string) => held.some(({ sent }) => sent.some(({ item }) => item.id === id))
 
-/** Decides after five seconds or on leaving the queue; undo works until then. Shows the next item at once. */
+/**
+ * Shows the next item at once, but sends the decision after five seconds or on leaving. Undo works until
+ * then.
+ */
 export function decide(given: Item[], body: Body) {
   const { id } = given[0]!
   const following = given.length === 1 ? next(id) ?? next(id, -1) : undefined
@@ -123,7 +130,7 @@ function undo(one: Held) {
   say(t('undone'))
 }
 
-/** Sends held decisions, four at a time; a refused item comes back with the reason. */
+/** Sends decisions that were held back, four at a time. If one fails, its item returns with the error. */
 async function send(one: Held) {
   drop(one)
   const waiting = one.sent.values()
@@ -143,11 +150,11 @@ async function sendOne({ item, body, at }: Sent) {
 }
 export const decideNow = (id: string, body: Body) =>
   withProof((proof) => api.post('/admin/moderation/{id}/decide', { path: { id }, body, ...proof }))
-/** Sends all held decisions now. */
+/** Sends all decisions that are still held back. */
 export const flush = () => Promise.all(held.map(send))
 onLeaving(flush)
 
-/** Reloads an item that somebody changed, and keeps the version that was shown as `seen`. */
+/** Reloads an item that somebody has changed. The version that was on screen becomes `seen`. */
 export async function seeAnew(item: Item) {
   const { item: now } = await claim(item.id)
   if (now) return replace({ ...now, seen: item })
@@ -157,6 +164,6 @@ export async function seeAnew(item: Item) {
 export const isConflict = (error: unknown) => isCode(error, 'version_conflict', 'documents_changed')
 export const claim = (id: string) => api.post('/admin/moderation/{id}/claim', { path: { id } })
 export const release = (id: string) => {
-  // If this fails, the claim ends by itself.
+  // If this fails, the claim expires by itself.
   if (!isHeld(id)) api.post('/admin/moderation/{id}/release', { path: { id } }).catch(() => {})
 }

@@ -1,4 +1,4 @@
-// How each kind of item is shown. Whatever strangers wrote is shown as plain text.
+// The view of each kind of item. Everything that users wrote is shown as plain text.
 import { useState } from 'preact/hooks'
 import { Badge, type ComponentChildren, Copy, dayOf, Dialog, Empty, Facts, language, meta } from '../frame/index.ts'
 import { Money, named, number, Picture, type Schemas, Table, Time, word } from '../frame/index.ts'
@@ -11,7 +11,7 @@ type Property = Schemas['Property']
 type Fields = Record<string, unknown>
 type Pictures = { id: string; url: string }[]
 
-/** The value of a field by its name in a record, in words. */
+/** Returns the value of a record's field as text. */
 export function valueText(field: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '—'
   if (typeof value === 'boolean') return value ? '✓' : '✗'
@@ -28,11 +28,11 @@ export function valueText(field: string, value: unknown): string {
   return text ? String(text) : [label ?? code, ...more].filter(Boolean).join(' ')
 }
 
-/** Fields that the facts leave out: they are shown elsewhere, or do not help to decide. */
+/** Fields that are not among the facts: they are shown elsewhere or irrelevant to a decision. */
 const elsewhere = `refNo type kind status statusReason price pricePeriod priceLabel titleAr titleEn descriptionAr
   descriptionEn createdAt publishedAt displayName location media website aboutAr body comment slug allowCall
   allowWhatsapp allowChat reason note part`.split(/\s+/)
-/** The fields of a record that are named in `fields.json`, in its order. */
+/** The fields of a record that `fields.json` names, in the order of that file. */
 const RecordFacts = ({ of, also = [] }: { of: object; also?: string[] }) => <Facts of={
   fieldKeys.filter((key) => key in of && (also.includes(key) || !elsewhere.includes(key)))
     .map((key): [string, string] => [fieldName(key), valueText(key, (of as Fields)[key])])
@@ -83,7 +83,7 @@ const ListingText = ({ of }: { of: Property }) => <section class='card'>
 </section>
 const isWordsEnd = (text: string, at: number) => /^$|\s/.test(text.charAt(at)) || /^$|\s/.test(text.charAt(at - 1))
 
-/** Marks where `to` differs, between equal beginnings and ends. Marks whole words, as Arabic letters join. */
+/** Marks the part of `to` that differs from `from`, always whole words, because Arabic letters are joined. */
 function Changed({ from, to }: { from: string; to: string }) {
   const most = Math.min(from.length, to.length)
   let start = 0
@@ -99,7 +99,7 @@ function Changed({ from, to }: { from: string; to: string }) {
 type DifferencesProps = {
   title: string; from: Fields; to: Fields; names?: [string, string]; children?: ComponentChildren
 }
-/** The fields that differ, side by side; nothing if none does. */
+/** The fields that differ, side by side. Renders nothing if there is no difference. */
 export function Differences({ title, from, to, names = [t('before'), t('after')], children }: DifferencesProps) {
   const keys = Object.keys(to).filter((key) => key !== 'media' && JSON.stringify(from[key]) !== JSON.stringify(to[key]))
   if (!keys.length && !children) return null

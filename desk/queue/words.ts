@@ -1,4 +1,4 @@
-// Words of the queue. Names of fields have the API's field names as keys.
+// The texts of the queue. For field labels, the keys are the field names of the API.
 import { namesOf, word, wordsOf } from '../frame/index.ts'
 import fieldNames from './fields.json'
 import texts from './words.json'
@@ -6,7 +6,7 @@ import texts from './words.json'
 export const [t, fieldName] = [wordsOf(texts), namesOf(fieldNames)]
 export const fieldKeys = Object.keys(fieldNames)
 
-/** The vocabularies of fields whose names differ from the vocabulary's. */
+/** The vocabularies of fields whose name differs from the name of their vocabulary. */
 const vocabularies: Record<string, string> = {
   type: 'listingType', amenities: 'amenity', pricePeriod: 'period', wantedKinds: 'kind', targetType: 'reportTarget',
   rentConditions: 'rentCondition', precision: 'locationPrecision',

@@ -1,4 +1,4 @@
-// A form that sends the version it showed. If somebody else changed the row, it shows both changes together.
+// A form that sends the version that it showed. If somebody else has changed the row, it shows both changes.
 import { Button, Choice, Field, isCode, type Option, say, Sending, signal, t as common, Table } from '../frame/index.ts'
 import { useSignal } from '../frame/index.ts'
 import { t } from './words.ts'
@@ -7,10 +7,10 @@ export type FormField = { name: string; label: string; options?: Option[]; rows?
 export type Texts = Record<string, string>
 type FormProps<Row> = {
   title: string; about: string; row: Row; fields: FormField[]; onClose: () => void
-  /** The texts of the fields of a row. */
+  /** Returns the values of a row's fields as text. */
   textsOf: (row: Row) => Texts
   send: (typed: Texts, row: Row) => Promise<unknown>
-  /** Loads the current row. */
+  /** Loads the current version of the row. */
   again: () => Promise<Row | undefined>
 }
 
@@ -31,7 +31,7 @@ export function Form<Row>({ title, about, fields, textsOf, send, again, onClose,
       return false
     }
   }
-  /** Continues from the newer row; `mine` keeps the values that were typed here. */
+  /** Continues with the newer row. With `mine`, keeps the values that were typed in this form. */
   const goOn = (mine: boolean) => {
     fields.forEach(({ name }, at) => {
       if (!mine || typed[name] === was[name]) values[at]!.value = now![name]!

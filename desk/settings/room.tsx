@@ -1,4 +1,4 @@
-// What administrators decide about the service itself, and their own passkeys.
+// Settings, plans and decision reasons of the service, and the passkeys of the administrator.
 import { startRegistration } from '@simplewebauthn/browser'
 import { api, Badge, Button, Empty, Field, language, Loaded, Money, named, number, Page } from '../frame/index.ts'
 import { passkeyError, say, type Schemas, Table, Tabs, Time, Two, useActs, useLoad, useSignal } from '../frame/index.ts'

@@ -1,4 +1,4 @@
-// The settings of the service, each in a form that fits it, and maintenance.
+// The settings of the service, each with a suitable form, and maintenance mode.
 import { type Act, api, Badge, Button, Field, Loaded, type Option, say, type Schemas, useActs } from '../frame/index.ts'
 import { useLoad, useSignal, withProof, word } from '../frame/index.ts'
 import { Form, type FormField, type Texts } from './form.tsx'
@@ -16,7 +16,7 @@ const shapeOf = ({ name, value }: Setting): unknown => JSON.parse(value) ?? (nam
 const isObject = (of: unknown): of is object => typeof of === 'object' && of !== null && !Array.isArray(of)
 const under = (path: string, key: string) => path ? `${path}.${key}` : key
 
-/** The values of a setting by their paths; the path of a single value is empty. */
+/** Returns the values of a setting with their paths. If the setting is a single value, the path is empty. */
 const leaves = (of: unknown, path = ''): [string, unknown][] =>
   isObject(of) ? Object.entries(of).flatMap(([key, one]) => leaves(one, under(path, key))) : [[path, of]]
 const textOf = (leaf: unknown) => Array.isArray(leaf) ? leaf.join('\n') : String(leaf ?? '')

@@ -1,4 +1,4 @@
-// All that pages take from the app itself, and from Preact.
+// Everything that pages import from the app and from Preact.
 export * from 'preact/hooks'
 export * from './router.ts'
 export * from './service.ts'

@@ -1,24 +1,24 @@
-// Small charts as SVG, each with the same numbers as a table for who does not see it. The module knows nothing of the app:
-// texts come with what is drawn, colours from the page's style (`.s0`, `.s1` …, `.level`).
+// Small SVG charts. Each has a table with the same numbers for people who cannot see it. The module does not
+// depend on the app: texts are props, colours come from the page's CSS (`.s0`, `.s1` …, `.level`).
 
 export type Series = { name: string; of: (number | null)[]; show?: (value: number) => string }
 type Chart = {
   title: string
-  /** The name of each point, such as its day, in the order of time. */
+  /** The label of each point, such as its day, in chronological order. */
   points: string[]
   series: Series[]
-  /** Columns of the table alone. */
+  /** Further columns that only the table has. */
   more?: Series[]
-  /** The sum, or what else the numbers say in short; beside the title, and what a screen reader says of the picture. */
+  /** A summary of the numbers, such as their sum. Shown next to the title and read by screen readers. */
   said: string
   show: (value: number) => string
-  /** Bars stand on 0 and on each other. Lines and steps, which hold until the next point, begin at the least. */
+  /** Bars are stacked and start at 0. Lines and steps (each value up to the next) start at the minimum. */
   form?: 'bars' | 'line' | 'steps'
-  /** How far along each point lies, from 0 to 1, where they are not evenly apart. */
+  /** The position of each point on the time axis, from 0 to 1, if the points are not evenly spaced. */
   places?: number[]
-  /** A number drawn across, to compare with. */
+  /** A horizontal line for comparison. */
   level?: { name: string; value: number }
-  /** Time runs as the language is read. */
+  /** Whether the time axis runs from right to left, as in Arabic. */
   rtl: boolean
   words: { point: string; table: string }
 }
@@ -44,7 +44,7 @@ export function Chart({ title, points, series, more = [], said, show, form = 'ba
   }
   const share = (at: number) => places?.[at] ?? (points.length > 1 ? at / (points.length - 1) : 0.5)
   const line = ({ name, of }: Series, nth: number) => {
-    let isOn = false // a missing number parts the line
+    let isOn = false // a missing number interrupts the line
     const path = of.map((value, at) => {
       if (value === null) return void (isOn = false)
       const [to, level] = [x(share(at)), y(value)]
@@ -75,7 +75,7 @@ export function Chart({ title, points, series, more = [], said, show, form = 'ba
   </figure>
 }
 
-/** The numbers of a picture, to be opened. */
+/** A collapsible table with the numbers of a chart. */
 export const Table = ({ summary, label, heads, rows }: Record<'summary' | 'label', string> & { heads: string[]; rows: string[][] }) => <details>
   <summary>{summary}</summary>
   <div class='scroll' tabIndex={0} role='group' aria-label={label}><table>
@@ -84,7 +84,7 @@ export const Table = ({ summary, label, heads, rows }: Record<'summary' | 'label
   </table></div>
 </details>
 
-/** Where something stands among others: a bar from the cheapest to the dearest, with a mark. */
+/** Shows how a price compares with others: a bar from the cheapest to the most expensive, with a marker. */
 export const Scale = ({ percent, said, rtl, ends }: { percent: number; said: string; rtl: boolean; ends: [string, string] }) =>
   <figure class='chart scale'>
     <figcaption><span>{said}</span></figcaption>

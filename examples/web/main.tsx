@@ -1,4 +1,4 @@
-// Shows one page at a time, by the address. Each file of pages/ can be read by itself.
+// Shows the page that the URL names. Each file in pages/ can be read independently of the others.
 import { type ComponentType, render } from 'preact'
 import { changeLanguage, Face, followAddress, followSession, here, Icon, isArabic, Loaded, loadMeta, me } from './app.ts'
 import { type Place, t, type Text, Title, to, useEffect, useLoad, useRef } from './app.ts'
@@ -25,13 +25,13 @@ const nameOf = ({ page }: Place) => (page in open || page in personal ? page : '
 
 function App({ place }: { place: Place }) {
   const name = nameOf(place)
-  // Once somebody has signed in, the page of the address is shown.
+  // Personal pages show the sign-in page until somebody has signed in.
   const Shown = open[name] ?? (me() ? personal[name]! : SignIn)
   const meta = useLoad(loadMeta)
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
   useEffect(() => {
-    if (!isFirst.current) main.current!.focus({ preventScroll: true }) // a screen reader goes on at the new page
+    if (!isFirst.current) main.current!.focus({ preventScroll: true }) // for screen readers
     isFirst.current = false
   }, [name, place.id])
   return <>
@@ -61,10 +61,10 @@ function Header({ name }: { name: string }) {
 
 function draw() {
   const place = here()
-  document.title = `${t(nameOf(place))} · ${t('brand')}` // pages may say more
+  document.title = `${t(nameOf(place))} · ${t('brand')}` // pages may set a longer title
   render(<App place={place} />, document.getElementById('app')!)
 }
 followAddress(draw)
-// Another tab may sign in or out too. Everything is drawn again then.
+// Another tab may also sign in or out. Then everything is rendered again.
 await followSession(draw)
 draw()

@@ -1,5 +1,5 @@
-// A map without a foreign server: Kuwait's coast of Natural Earth (public domain), drawn by MapLibre. An app that has
-// tiles of its own puts their style here. Loaded with the page of the map alone, for it is larger than all the rest.
+// A map that needs no tile server: Kuwait's coast from Natural Earth (public domain), rendered by MapLibre.
+// To use tiles, set their style here. Only the map page loads this file, because MapLibre is large.
 import { type GeoJSONSourceSpecification, type LngLatBoundsLike, Map, Marker, NavigationControl, setWorkerUrl } from 'maplibre-gl'
 import 'maplibre-gl/dist/maplibre-gl.css'
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
@@ -41,8 +41,9 @@ export function openMap(container: HTMLElement, name: string, { lng, lat, zoom }
       ...map.getCenter(), zoom: map.getZoom(), bbox: map.getBounds().toArray().flat().map((side) => side.toFixed(5)).join(),
     }),
     onMove: (listen: () => void) => void map.on('moveend', listen),
-    fit: (box: number[]) => map.fitBounds(box as LngLatBoundsLike, { padding: 70, maxZoom: 18 }), // at once, where less motion is wanted
-    /** Pins are buttons of the page, which the keyboard reaches. If it was on one, it goes on to the first new one. */
+    // MapLibre skips the animation if the user prefers reduced motion.
+    fit: (box: number[]) => map.fitBounds(box as LngLatBoundsLike, { padding: 70, maxZoom: 18 }),
+    /** Pins are HTML buttons, for keyboard users. If an old pin had the focus, the first new one gets it. */
     show(given: Pin[]) {
       const hadFocus = pins.some((pin) => pin.getElement() === document.activeElement)
       pins.forEach((pin) => pin.remove())

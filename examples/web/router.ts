@@ -1,5 +1,5 @@
-// The page, and all that a person chose on it, stand in the address after #: so Back, a reload and a link that is
-// passed on show the same. Any host of static files serves it.
+// The URL fragment (after #) contains the page and all choices on it, so that Back, a reload and a shared
+// link show the same. Any static file server can serve the app.
 import { newId } from 'kuwait-property-client'
 
 export type Place = { page: string; id: string; query: URLSearchParams }
@@ -11,31 +11,31 @@ export function here(): Place {
 }
 
 export type Query = Record<string, string | number | false | null | undefined>
-/** The address of a page, such as `#/search?q=…`, without what is empty. */
+/** Returns the URL of a page, such as `#/search?q=…`. Empty query values are left out. */
 export function to(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value || value === 0)
   return `#/${path}${given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, `${value}`]))}` : ''}`
 }
 
 let moved = () => {}
-/** Goes to an address; `instead` of this one where a step should not be one for Back. */
+/** Goes to a URL. `instead` replaces the current history entry, so that Back skips it. */
 export function go(address: string, instead = false) {
   if (!instead) return void (location.hash = address)
   history.replaceState(history.state, '', address)
-  queueMicrotask(moved) // not amid the drawing of what called this
+  queueMicrotask(moved) // not while the calling component is still rendering
 }
 
-// Each entry of the history has a name, by which Back finds what was shown and how far it was scrolled.
+// Each history entry has an id. With it, Back restores what the page showed and its scroll position.
 let entry = ''
 let found: unknown
 const scrolled = new Map<string, number>()
 const kept = new Map<string, unknown>()
-/** Keeps what this entry of the history shows. */
+/** Stores what the page of the current history entry shows. */
 export const keep = (value: unknown) => kept.set(entry, value)
-/** Gives what was kept to who came back to this entry, once. */
+/** After a return to an entry, returns what was stored for it, once. */
 export const takeKept = () => [found, found = undefined][0]
 
-/** Calls `draw` for each move, and scrolls to where one was, or to the top of another page. */
+/** Calls `draw` when the URL changes. Then restores the scroll position, or scrolls a new page to the top. */
 export function followAddress(draw: () => void) {
   history.scrollRestoration = 'manual'
   moved = draw

@@ -1,4 +1,4 @@
-// What pages are made of: what loads, what lists, what says that it loads or failed, and the parts of forms.
+// The components of pages: loading, lists, loading and error states, and form controls.
 import { isApiError, readNumber } from 'kuwait-property-client'
 import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -10,7 +10,7 @@ import { number, type Text, t } from './words.ts'
 type Children = { children?: ComponentChildren }
 export type Load<Value> = { value?: Value; error?: unknown; reload: () => void }
 
-/** Loads when shown and when `deps` change; on `reload` the old value stays until the new one arrives. */
+/** Loads on mount and whenever `deps` change. During a `reload`, the old value stays visible. */
 export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, deps: unknown[] = []): Load<Value> {
   const [now, set] = useState<{ value?: Value; error?: unknown }>({})
   const [turn, again] = useState(0)
@@ -28,7 +28,7 @@ export function useLoad<Value>(load: (signal: AbortSignal) => Promise<Value>, de
   return { ...now, reload: () => again((one) => one + 1) }
 }
 
-/** Loads a list page by page. Whoever comes Back finds all the pages that were shown. */
+/** Loads a list page by page. After Back, all pages that had been loaded are shown again. */
 export function usePages<P extends { items: unknown[]; nextCursor: string | null }>(
   ask: (page: { cursor?: string }, signal?: AbortSignal) => Promise<P>, deps: unknown[] = [],
 ) {
@@ -49,10 +49,10 @@ export function usePages<P extends { items: unknown[]; nextCursor: string | null
   return { ...first, pages: shown, items, more: cursor ? more : undefined }
 }
 
-/** The skeleton says after some seconds that the line is slow (style.css). */
+/** A skeleton. After some seconds, it shows that the connection is slow (style.css). */
 export const Loading = () => <div class='loading' role='status' aria-label={t('loading')}><i /><i /><i /><p>{t('slow')}</p></div>
 
-/** Says what failed and what can be done about it: nothing is left blank. */
+/** Shows what failed and what the user can do about it, instead of an empty page. */
 export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
   const { code, status } = isApiError(error) ? error : { code: '', status: -1 }
   useEffect(() => {
@@ -83,24 +83,24 @@ export const List = <Item,>({ of, kind = 'list', none, children }: ListProps<Ite
     {of.more && <p class='more'><Button second onClick={of.more}>{t('more')}</Button></p>}
   </> : <>{none}</>}</Loaded>
 
-/** The heading of a page and the title of its window. */
+/** The heading of a page. Also sets the title of the window. */
 export function Title({ text, children }: Children & { text: string }) {
   useEffect(() => void (document.title = `${text} · ${t('brand')}`), [text])
   return <div class='title'><h1>{text}</h1>{children}</div>
 }
 
-/** Says what happened, to eyes and to screen readers. */
+/** Shows a message and announces it to screen readers. */
 export function say(text: string) {
   const said = document.getElementById('said')!
   said.textContent = text
   setTimeout(() => said.textContent === text && (said.textContent = ''), 6000)
 }
 export const explain = (error: unknown) => say(textOf(error))
-/** Acts as another identity of the account from now on: a person, or a company or office of theirs. */
+/** Switches to another identity of the account: the user, or one of the user's companies and offices. */
 export const actAs = async (id: string) => say(t('nowActingAs', { name: (await client.auth.switchIdentity(id)).activeIdentity!.displayName }))
 
 type ButtonProps = Omit<ButtonHTMLAttributes, 'onClick'> & Children & { onClick?: () => unknown; second?: boolean }
-/** Takes one press at a time, and says why it failed. */
+/** A button that ignores clicks while its action is running, and shows why the action failed. */
 export function Button({ onClick, second, ...rest }: ButtonProps) {
   const [isBusy, setBusy] = useState(false)
   const press = async () => {
@@ -129,7 +129,7 @@ export function Dialog({ title, wide, onClose, onKey, children }: DialogProps) {
 }
 
 type Labelled = { label: string; error?: string | undefined }
-/** A labelled control, which takes the id. */
+/** A label with a control, which receives the id and ARIA attributes. */
 export function Field({ label, error, children }: Labelled & { children: (id: object) => ComponentChildren }) {
   const id = useId()
   return <div class='field'><label for={id}>{label}</label>
@@ -148,14 +148,14 @@ export const Select = ({ label, error, options, value, onChange, ...rest }: Sele
     </select>}</Field>
 
 /**
- * A number as people type it, also ٣٥٠ and 1,200. What may mean two numbers is asked, and what is none is said: nothing
- * is ever sent as another number, or as none.
+ * A number as people type it, including ٣٥٠ and 1,200. If the text is ambiguous, the user chooses the number;
+ * if it is not a number, an error is shown. The app never sends a number that the user did not mean.
  */
 export function NumberInput({ value, error, ...rest }: Labelled & { name: string; value?: number | null | undefined }) {
   const [typed, setTyped] = useState(value === null || value === undefined ? '' : `${value}`.replace('.', '٫'))
   const [isLeft, setLeft] = useState(false)
   const read = readNumber(typed)
-  const choose = (one: number) => setTyped(`${one}`.replace('.', '٫')) // this mark is the decimal one, always
+  const choose = (one: number) => setTyped(`${one}`.replace('.', '٫')) // ٫ is always the decimal separator
   return <>
     <Input {...rest} error={isLeft && numberFault(typed) || error} value={typed} inputMode='decimal' dir='ltr' autocomplete='off'
       onInput={({ currentTarget }) => setTyped(currentTarget.value)} onBlur={() => setLeft(true)} />
@@ -164,13 +164,13 @@ export function NumberInput({ value, error, ...rest }: Labelled & { name: string
   </>
 }
 const why: Record<string, Text | ''> = { empty: '', ambiguous: 'numberAmbiguous', too_long: 'numberTooLong', not_a_number: 'numberNone' }
-/** Why a text is no number; nothing where it is one, or empty. */
+/** Returns why a text is not a number; empty if it is a number or there is no text. */
 function numberFault(typed: string): string {
   const text = why[readNumber(typed).reason ?? 'empty']
   return text ? t(text) : ''
 }
 export type Faults = Record<string, string>
-/** The fields of a form: numbers as numbers, what is empty as null; `faults` has those that are none. */
+/** The values of a form: numbers as numbers, empty fields as null. `faults` are the invalid numbers. */
 export function valuesOf(form: HTMLFormElement, numbers: string[]) {
   const fields = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()] as const)
   const faults: Faults = Object.fromEntries(fields.filter(([name, text]) => numbers.includes(name) && numberFault(text))

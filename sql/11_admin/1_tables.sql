@@ -4,8 +4,10 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'Always admin: this role may use everything under /admin.';
+  'The administrators. Rows are added and removed in Studio or with SQL; the last one cannot be '
+  'removed. Deleted with the account.';
+comment on column public.admins.role is
+  'Always admin, the role that may use every route under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;

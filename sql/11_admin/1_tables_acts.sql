@@ -1,4 +1,5 @@
--- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql carries it out).
+-- An act is a row that an administrator adds to admin_acts, usually in Studio. It does the same as an API
+-- call: 2_rules_acts.sql checks the row, 5_writes_acts.sql executes it.
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -12,11 +13,14 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The kinds of act that admin_acts accepts, and what each needs. Never purged: one row per kind.';
+  'The kinds of acts that admin_acts accepts, and the columns that each requires. Never purged: '
+  'one row per kind.';
 comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
 comment on column public.admin_act_kinds.optional is 'Further columns that may be filled in.';
-comment on column public.admin_act_kinds.needs is 'A description of required and optional.';
-comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why none can.';
+comment on column public.admin_act_kinds.needs is
+  'The required and optional columns in words, for error messages.';
+comment on column public.admin_act_kinds.undone_by is
+  'The act that reverses this one, or the reason why no act can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
 create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
@@ -42,28 +46,36 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Adding a row carries out the act: choose act, fill in the columns in admin_act_kinds.needs, and '
-  'leave id, state, result, account_id, created_at and done_at empty. An impossible act is '
-  'refused with an explanation and not stored. Never purged: it is the record of all acts.';
+  'Adding a row executes the act. Choose act, fill in the columns that admin_act_kinds.needs '
+  'names, and leave id, state, result, account_id, created_at and done_at empty. An act that is '
+  'not possible is refused with an explanation and not stored. Never purged: it is the record of '
+  'all acts.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
-  'Your own phone, email or id; required if more than one administrator could have acted.';
+  'Your own phone, email or id. Required if more than one administrator can act.';
 comment on column public.admin_acts.target is
-  'A phone, email, «KW-102061», INV-2026-000123, licence number or id; stored as the id.';
+  'A phone, email, listing number («KW-102061»), invoice number (INV-2026-000123), licence number '
+  'or id. Stored as the id.';
 comment on column public.admin_acts.amount is
-  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty refunds all that is left. 1,250 is refused.';
-comment on column public.admin_acts."to" is 'For a refund: wallet or source.';
+  'For a refund: dinars, such as 4.500 or ٤٫٥٠٠. If empty, everything that is left is refunded. '
+  '1,250 is refused because it is ambiguous.';
+comment on column public.admin_acts."to" is
+  'For a refund: wallet, or source for the original means of payment.';
 comment on column public.admin_acts.value is
   'For set_identifier, the new phone or email; it is not stored.';
 comment on column public.admin_acts.until is
-  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
+  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time. If empty, the suspension has '
+  'no end.';
 comment on column public.admin_acts.version is
-  'The version in admin_listings_to_review or admin_identities_to_verify; refused if outdated.';
+  'The version shown in admin_listings_to_review or admin_identities_to_verify. An outdated one is '
+  'refused.';
 comment on column public.admin_acts.everywhere is
   'For a message with a picture: hides all messages of its sender with the same picture.';
-comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
+comment on column public.admin_acts.reason is
+  'Shown to the person concerned, and kept in the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
-comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';
+comment on column public.admin_acts.state is
+  'done, waiting (for a payment provider) or refused (by the provider).';
 comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;

@@ -14,23 +14,27 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'An append-only list of acts and edits by hand. Never purged: it is the record of all acts.';
+  'The audit trail: an append-only list of administrators'' actions and of changes made in Studio, '
+  'with SQL or by jobs. Never purged: it is the record of all acts.';
 comment on column public.audit.at is
-  'The time of the entry, usually taken after the changed rows were locked, so that the newest '
-  'entry has their current state.';
+  'When the entry was added. The changed rows are usually locked before that, so the newest entry '
+  'shows their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
-comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
+comment on column public.audit.actor_id is
+  'The admin who acted through the API; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is
-  'The admin''s name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
+  'The admin''s name at that time. It is kept when the account is deleted.';
+comment on column public.audit.said_id is
+  'The admin named in "by" of admin_acts. Nothing verifies it.';
 comment on column public.audit.actor_role is
-  'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
+  'The database login: facade for the API and jobs, authenticator for the Data API. Any other is a '
+  'change by hand (Studio or SQL).';
 comment on column public.audit.action is 'The kind of act, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is
-  'The new values; act is the id of a row of admin_acts, licenceNo the licence number of a '
-  'company or office.';
+  'The new values. The key act is the id of a row of admin_acts; licenceNo is the licence number '
+  'of a company or office.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);

@@ -1,4 +1,4 @@
--- These indexes on tables of other areas serve only the lists of admins.
+-- Indexes on tables of other areas that only the lists and figures for admins need.
 
 create index accounts_newest_idx on public.accounts (created_at desc, id desc);
 create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
@@ -21,18 +21,18 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- These are for figures by day. Messages are stored in order of time, so a BRIN index of a few pages
--- finds the messages of the last days.
+-- The next four serve the daily figures. Messages are stored in the order in which they were sent, so a
+-- BRIN index of a few pages is enough to find those of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
 create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;
 create index refunds_settled_idx on public.refunds (settled_at) where settled_at is not null;
 create index messages_created_idx on public.messages using brin (created_at)
   with (autosummarize = on);
--- This index allows listings to be counted by an index-only scan.
+-- Listings are counted with an index-only scan of this index.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
--- This index finds the waiting listings, oldest first, without reading the many others.
+-- Finds the listings that wait for a review, oldest first, without reading all the others.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_price_idx

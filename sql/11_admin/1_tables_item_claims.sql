@@ -4,10 +4,10 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'The administrators who look at items of the queue, for 15 minutes each; hints, which lock '
-  'nothing. Cleaned by private.purge_claims.';
+  'Which administrator is looking at which item of the queue. A claim lasts 15 minutes and is only '
+  'a hint to other administrators: nothing is locked. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
-  'The id of the listing, identity, report, pair or payout.';
+  'The id of the listing, identity, report, pair of duplicates or payout.';
 create index item_claims_account_idx on public.item_claims (account_id);
 create index item_claims_claimed_idx on public.item_claims (claimed_at);
 alter table public.item_claims enable row level security;

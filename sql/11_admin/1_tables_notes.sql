@@ -10,9 +10,9 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'Notes of administrators for each other about a person, a listing or a case. A note is deleted '
-  'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
-  'Deleted with the account.';
+  'Administrators'' notes for each other about a person, a listing or a case. A note is deleted '
+  'when its identity is closed, its listing or pair of duplicates is deleted, or the content of '
+  'its report or the personal data of its payout is removed. Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';
 comment on column public.notes.by_id is 'The administrator who wrote it.';
 create index notes_account_idx on public.notes (account_id, created_at, id);

@@ -11,15 +11,18 @@ create table private.passkeys (
   last_used_at timestamptz
 );
 comment on table private.passkeys is
-  'The passkeys (WebAuthn) with which administrators prove who they are. Deleted with the account.';
-comment on column private.passkeys.credential_id is 'In base64url, as browsers send it.';
+  'The passkeys (WebAuthn) with which administrators re-authenticate. Deleted with the account.';
+comment on column private.passkeys.credential_id is
+  'The id of the credential in base64url, as browsers send it.';
 comment on column private.passkeys.rp_id is
-  'The host of the page that registered it; it works on no other host.';
+  'The host of the page where the passkey was registered. It works on no other host.';
 comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
-  'Its signature counter at the last use; always 0 if it has none, like synced passkeys.';
+  'The passkey''s signature counter at its last use. Always 0 for passkeys without a counter, such '
+  'as synced ones.';
 comment on column private.passkeys.transports is
-  'The transports that the browser named, sent back unchanged; null lets the browser choose.';
+  'The transports that the browser reported at registration. They are sent back unchanged when the '
+  'passkey is used; null lets the browser choose.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -34,8 +37,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'One challenge per session for adding a passkey and one for a proof; valid once, for five '
-  'minutes. Cleaned by private.on_session_ended.';
+  'WebAuthn challenges. A session has at most one for adding a passkey and one for '
+  're-authenticating. Each works once, within five minutes. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;

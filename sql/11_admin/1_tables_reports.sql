@@ -29,8 +29,8 @@ comment on table public.reports is
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'A copy of the reported content (private.reported_content). Its pictures stay until the copy is '
-  'removed, a message''s picture only until the report is upheld.';
+  'A copy of the reported content, made by private.reported_content. Its pictures are kept until '
+  'the copy is removed, but the picture of a message only until the report is upheld.';
 comment on column public.reports.content_hash is
   'The hash of stored_content. It is never removed, so that a new report of unchanged content can '
   'be refused.';
@@ -45,7 +45,7 @@ create index reports_reported_idx on public.reports (reported_identity_id);
 create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
 create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
--- These two are for figures by day.
+-- The daily figures use these two.
 create index reports_created_idx on public.reports (created_at);
 create index reports_decided_idx on public.reports (decided_at) where decided_at is not null;
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';

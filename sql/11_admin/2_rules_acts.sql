@@ -33,7 +33,7 @@ begin
       select invoices.id from public.invoices
       where invoices.id = given_id or invoices.number = compact
       union
-      -- A payment that was made after its invoice was paid is refunded separately.
+      -- If an invoice was paid twice, the second payment is refunded separately.
       select payments.id from public.payments
       where payments.id = given_id and payments.state = 'surplus'
     )
@@ -64,7 +64,7 @@ begin
     end if;
     return null;
   end if;
-  -- Admins whose accounts are locked are included, so that a team can unlock its own people.
+  -- Admins whose accounts are locked are included, so that a team can unlock its own members.
   admin_ids := array(
     select admins.account_id from public.admins
     where admins.account_id = any (private.find_target('account', typed)));
@@ -111,12 +111,12 @@ as $$
 declare
   earlier public.admin_acts;
 begin
-  -- A concurrent repetition waits here. Only acts take this lock, before all other locks.
+  -- A concurrent repetition of the act waits here. Only acts take this lock, and they take it first.
   perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
     and admin_acts.state <> 'refused'
-    and act.act <> 'refund' -- private.make_refund compares these
+    and act.act <> 'refund' -- private.make_refund detects repeated refunds
     and (act.act <> 'set_identifier'
       or private.account_with(private.typed_identifier(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
@@ -129,4 +129,4 @@ begin
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Refuses to repeat the last act on a target within 10 minutes.';
+  'Refuses an act that repeats the last act on the same target within 10 minutes.';

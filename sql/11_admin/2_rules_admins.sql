@@ -1,6 +1,6 @@
 create function private.is_admin() returns boolean
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so its own query must bypass policies
   set search_path = ''
 as $$
 begin
@@ -23,7 +23,8 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account id. Raises 403 admin_only or an error of require_account.';
+  'Returns the account id of the calling admin. Raises 403 admin_only or an error of '
+  'require_account.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql stable
@@ -41,8 +42,9 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Refuses acts on the admin''s own account or another admin''s; called after the lock. A row of '
-  'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
+  'Refuses an action against the admin''s own account or the account of another admin. Called once '
+  'the target is locked. For a row of admin_acts, admin_id is null and the target may be an admin, '
+  'so that a team can unlock its own members.';
 
 create function private.lock_admins() returns void
   language sql set search_path = ''
@@ -65,8 +67,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Calls lock_admins if the account is an admin''s, before its state changes; the order of locks '
-  'is in 03_accounts/2_rules_locks.sql.';
+  'Calls lock_admins if the account belongs to an admin. Called before the state of the account '
+  'changes; the order of locks is in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql stable
@@ -84,7 +86,7 @@ $$;
 
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- calls private functions, whatever role removes an admin
+  security definer -- a role that removes an admin may not call private functions
   set search_path = ''
 as $$
 begin
@@ -126,7 +128,8 @@ begin
 end
 $$;
 comment on function private.on_admin_account_changed is
-  'Refuses to suspend, ban or schedule for deletion the last admin; removes deleted admins.';
+  'Refuses to suspend, ban or schedule for deletion the account of the last admin. An admin whose '
+  'account is deleted is removed from admins.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until, delete_at on public.accounts

@@ -1,4 +1,5 @@
--- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
+-- Functions for admins call private.audit before they change something. Triggers record changes made in
+-- Studio, with SQL and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
   language plpgsql set search_path = ''
@@ -8,7 +9,7 @@ begin
 end
 $$;
 comment on function private.refuse_audit_edit is
-  'Refuses every change of entries, even by the table''s owner.';
+  'Refuses to change or delete entries, even for the owner of the table.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
@@ -16,7 +17,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, whatever role adds an entry
+  security definer -- reads profiles, for any role that adds an entry
   set search_path = ''
 as $$
 begin
@@ -30,7 +31,7 @@ begin
     where individual_profiles.account_id = new.said_id
   );
   if new.action = 'identity.status' then
-    -- The page of a closed company or office has no licence any more.
+    -- The licence number is copied, because a company or office loses it when it is closed.
     new.after := new.after || coalesce((
       select jsonb_build_object('licenceNo', coalesce(new.after #>> '{approved,licenceNo}',
         new.after #>> '{refused,licenceNo}', organisations.licence_no))
@@ -42,7 +43,8 @@ begin
 end
 $$;
 comment on function private.name_admins is
-  'Fills in said_id, the current names of the admins, and the licence number of the decision.';
+  'Fills in said_id, the current names of both admins and, for a decision about a company or '
+  'office, the licence number.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -53,7 +55,7 @@ create function private.audit(
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
   language plpgsql
-  security definer -- writes the audit trail, on which nobody has rights
+  security definer -- writes the audit trail, to which no client role may write
   set search_path = ''
 as $$
 declare
@@ -74,8 +76,8 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Adds an entry, but refuses people who are not admins. Called before the change, so that '
-  'audit_change does not record it a second time.';
+  'Adds an entry. Raises 403 admin_only if the caller is signed in but not an admin. Called before '
+  'the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -83,11 +85,12 @@ as $$
 declare
   columns constant text[] := tg_argv[2:];
   changed constant jsonb := coalesce(to_jsonb(new), to_jsonb(old));
-  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or null
+  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- null if the row has neither
   before jsonb;
   after jsonb;
 begin
-  -- Skips people's changes of their own data and, except in accounts, changes by triggers.
+  -- Skips changes that people make to their own data, changes that private.audit has recorded and,
+  -- except in accounts, changes made by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -108,14 +111,14 @@ begin
 end
 $$;
 comment on function private.audit_change is
-  'Records a change by Studio, SQL or a job. Arguments: action, target type, columns.';
+  'Records a change made in Studio, with SQL or by a job. Arguments: action, target type, columns.';
 
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
   when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- A reason that was written before the status changes is recorded with that change.
+    -- A reason that is written before the status changes is recorded together with the new status.
     or old.status_reason is distinct from new.status_reason
       and new.status in ('suspended', 'banned')
   )

@@ -1,11 +1,12 @@
--- The rates admin_… are ceilings for the API calls of one administrator within a day, counted in the
--- audit trail. Beyond a ceiling, each further step of the same size needs a newer proof.
+-- The rates admin_… are ceilings: how much one administrator may do through the API within a day, counted
+-- in the audit trail. Each time the total passes a multiple of the ceiling, the administrator must
+-- re-authenticate (get a newer proof) to continue.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
+  -- decide_moderation does not call lock_ceilings, because none of its actions counts towards a ceiling.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -23,7 +24,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Called before any other lock, so that the second of two concurrent calls counts the first.';
+  'Called before any other lock is taken. Of two concurrent calls by the same admin, the second '
+  'waits and then counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql security definer set search_path = ''
@@ -43,7 +45,8 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- The time of the last entry up to the previous ceiling; the proof must be newer.
+    -- The time of the last entry before the total passed the latest multiple of the ceiling. The
+    -- administrator must have re-authenticated since.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -55,7 +58,8 @@ begin
     perform private.require_admin_proof(coalesce(newest_before, '-infinity'));
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
-    -- The id of the entry makes the alarm unique, so that every day can have its own alarm.
+    -- The key contains the entry's id, because an alarm with the same key would not be raised again on
+    -- another day.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
       floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
@@ -67,8 +71,9 @@ begin
 end
 $$;
 comment on function private.check_ceiling is
-  'Raises 403 proof_required beyond a ceiling without a newer proof, and an alarm at each ceiling, '
-  'so that the use of a leaked token is noticed.';
+  'Raises 403 proof_required if the total is above the ceiling and the administrator has not '
+  're-authenticated since it passed the latest multiple. Also raises an alarm at each multiple, so '
+  'that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
   after insert on public.audit

@@ -30,7 +30,8 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use identities_await_verification_*.
+-- This function has no search_path, so that it is inlined and queries can use the indexes
+-- identities_await_verification_*.
 create function private.awaits_verification(identity public.identities) returns boolean
   language sql immutable parallel safe
   return (
@@ -53,14 +54,14 @@ as $$
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
-    -- Approving its changes activates an expired identity.
+    -- Approving the pending changes also activates an expired identity, so approve is listed only once.
     where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
 comment on function private.identity_moderation is
   'The possible decisions: approve or reject (the identity or its changes), suspend or restore.';
 
--- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
+-- This function has no search_path, so that it is inlined and queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql immutable parallel safe
   return (

@@ -14,10 +14,10 @@ $$;
 
 create function private.row_version(shown jsonb) returns integer
   language sql stable
-  -- Seven digits of a hash are a positive integer.
+  -- Seven hexadecimal digits (28 bits) always fit into a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
 comment on function private.row_version is
-  'A hash of the content of a row that an administrator is shown.';
+  'The version of a row that is shown to an administrator: a hash of its content.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
@@ -32,8 +32,8 @@ as $$
   where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page, the pending changes or the documents of a company or office: an admin '
-  'decides by these.';
+  'The version of what an admin sees when deciding about a company or office: a hash of its page, '
+  'pending changes and documents.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -75,7 +75,8 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses to verify or reject by hand if there are documents, as nothing shows they were seen.';
+  'Refuses to verify or reject in Studio or with SQL if there are documents, because nothing shows '
+  'that an admin has seen them.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (

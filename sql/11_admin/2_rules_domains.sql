@@ -1,10 +1,10 @@
--- Emails are stored with an ASCII domain, as the edge functions write them and Auth requires.
+-- Emails are stored with an ASCII domain: Auth requires it, and the edge functions write them that way.
 
 create function private.ascii_label(label text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- The algorithm and its names are those of Punycode, RFC 3492.
+  -- The algorithm and the names of its variables are from RFC 3492 (Punycode).
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
   input constant integer[] := array(
     select ascii(letter)
@@ -62,7 +62,8 @@ begin
   return 'xn--' || output;
 end
 $$;
-comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
+comment on function private.ascii_label is
+  'A label of a domain in ASCII: unchanged if it is ASCII already, otherwise encoded in Punycode.';
 
 create function private.ascii_email(email text) returns text
   language sql immutable set search_path = ''
@@ -74,4 +75,5 @@ as $$
   group by plain
 $$;
 comment on function private.ascii_email is
-  'The stored form of an email that is in NFKC: lower case, with an ASCII domain.';
+  'The form in which an email is stored: lower case, with an ASCII domain. The argument must be in '
+  'NFKC.';

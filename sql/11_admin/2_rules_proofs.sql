@@ -1,7 +1,8 @@
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
--- write off, change a plan or setting, export people's data, and add or remove a passkey. Once
--- an administrator has a passkey, no other proof counts: only a passkey resists a copied page. Only
--- the facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- A proof is a secret that an administrator gets by re-authenticating. It is required to set an
+-- identifier, delete, ban, refund to the source, pay out, write off, change a plan or setting, export
+-- people's data, and add or remove a passkey. Once an administrator has a passkey, only proofs made with
+-- a passkey count, because only passkeys resist phishing. Only the facade passes on the hash of X-Proof,
+-- so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -17,7 +18,7 @@ $$;
 
 create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 declare
@@ -38,8 +39,9 @@ begin
 end
 $$;
 comment on function private.proof_refusal is
-  'Why the given proof does not suffice, or null. of_passkeys: to add or remove a passkey; the '
-  'first is added with a password or code even if the setting requires passkeys.';
+  'Returns why the given proof does not suffice, or null. of_passkeys: the proof is for adding or '
+  'removing a passkey. An admin without passkeys can add the first one with a password or code, '
+  'even if the setting admin_passkeys requires passkeys.';
 
 create function private.require_admin_proof(
   newer_than timestamptz default '-infinity', of_passkeys boolean default false

@@ -65,9 +65,10 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses a target that the caller owns or cannot see. A person whom the caller has talked to, '
-  'and a listing that the caller asked or talked about, can be reported even when gone. Returns '
-  'the target''s identity, and the conversation of a message.';
+  'Refuses a target that the caller owns or cannot see. Even if no longer visible, an identity can '
+  'be reported by anybody who shares a conversation, lead or review with it, and a listing by '
+  'anybody who asked or talked about it. Returns the identity responsible for the target and, for '
+  'a message, its conversation.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''
@@ -82,7 +83,7 @@ as $$
   from private.property_fields() as field
 $$;
 comment on function private.listing_fields is
-  'All fields of a listing by their names, also those that its record hides from others.';
+  'All fields of a listing by name, including those that its record hides from others.';
 
 create function private.reported_content(report public.reports) returns jsonb
   language plpgsql stable
@@ -158,7 +159,8 @@ begin
 end
 $$;
 comment on function private.shown_content is
-  'Replaces the ids of pictures with their URLs, or the path for admins if they are suspended.';
+  'Replaces each picture''s id with its id and URL (for a suspended picture, the path for admins). '
+  'Pictures that were removed are left out.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -183,8 +185,8 @@ begin
 end
 $$;
 comment on function private.on_report_decided is
-  'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
-  'deleted account, whose copy was kept only for the decision.';
+  'Refuses to decide a report a second time, or to uphold it without a reason. If the reported '
+  'account is deleted, removes the copy of the content, which was kept only for the decision.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports
@@ -193,7 +195,7 @@ create trigger reports_are_decided_once
 
 create function private.keep_reported_listing() returns trigger
   language plpgsql
-  security definer -- reads reports, whoever owns the listing
+  security definer -- reads reports that the owner of the listing cannot see
   set search_path = ''
 as $$
 begin

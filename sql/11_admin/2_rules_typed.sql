@@ -1,4 +1,5 @@
--- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
+-- These functions read what administrators type. They refuse unreadable or ambiguous input with an
+-- explanation and never guess an amount or a day.
 
 create function private.phone_of(typed text) returns text
   language sql immutable set search_path = ''
@@ -63,9 +64,10 @@ begin
 end
 $$;
 comment on function private.typed_amount is
-  'Reads an amount in dinars. ٫ and a dot are decimal marks, ٬ separates groups. A comma separates '
-  'groups if another mark or group follows. Otherwise it is a decimal mark, unless exactly three '
-  'digits follow it: 1,250 could mean either and is refused.';
+  'Reads an amount in dinars. ٫ and a dot are decimal separators, ٬ is a thousands separator. A '
+  'comma is a thousands separator if another comma group or a decimal separator follows. Otherwise '
+  'it is a decimal separator, unless exactly three digits follow it: 1,250 could mean either and '
+  'is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql stable set search_path = ''
@@ -96,8 +98,8 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day with an optional time, in Kuwait unless it has an '
-  'offset.';
+  'Reads day/month/year or year/month/day, with an optional time. The time is Kuwait time unless '
+  'it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql stable

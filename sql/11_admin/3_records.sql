@@ -2,7 +2,7 @@ create function private.user_records(account_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads other people's accounts; its callers require an admin
+  security definer -- reads other people's accounts; its callers call require_admin
   set search_path = ''
 as $$
 begin
@@ -46,7 +46,7 @@ create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads the audit trail; its callers require an admin
+  security definer -- reads the audit trail; its callers call require_admin
   set search_path = ''
 as $$
 begin

@@ -1,17 +1,18 @@
 create function private.licence_sought(identity public.identities) returns text
   language sql stable
-  security definer -- reads other people's organisations; its callers require an admin
+  security definer -- reads other people's organisations; its callers call require_admin
   set search_path = ''
 as $$
   select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
   from public.organisations where organisations.identity_id = identity.id
 $$;
 comment on function private.licence_sought is
-  'The licence number in its pending changes, else its current one.';
+  'The licence number in the identity''s pending changes or, if there is none, its current licence '
+  'number.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads other people's organisations; its caller requires an admin
+  security definer -- reads other people's organisations; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -39,7 +40,7 @@ $$;
 
 create function private.earlier_decisions(identity public.identities) returns bigint[]
   language plpgsql stable
-  security definer -- reads the audit trail; its callers require an admin
+  security definer -- reads the audit trail; its callers call require_admin
   set search_path = ''
 as $$
 declare
@@ -67,7 +68,7 @@ comment on function private.earlier_decisions is
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads someone else's account; its caller requires an admin
+  security definer -- reads someone else's account; its caller calls require_admin
   set search_path = ''
 as $$
 begin

@@ -25,7 +25,7 @@ as $$
     'code', vocabularies.code,
     'textAr', vocabularies.text_ar,
     'textEn', vocabularies.text_en,
-    'kinds', array( -- typed in Studio, with spaces or commas between them
+    'kinds', array( -- typed in Studio, separated by spaces or commas
       select known.code
       from regexp_split_to_table(coalesce(vocabularies.note, ''), '[[:space:],،]+')
         with ordinality as typed (code, place)

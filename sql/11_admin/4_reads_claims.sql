@@ -47,5 +47,5 @@ as $$
   )) as entry
 $$;
 comment on function private.last_decision is
-  'The newest decision in the audit trail about the item or, for a report, about another report of '
-  'the same target.';
+  'The newest decision in the audit trail about the item. For a report, decisions about other '
+  'reports of the same target count too.';

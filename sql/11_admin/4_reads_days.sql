@@ -1,6 +1,6 @@
 create function private.stats_by_day(days integer) returns json
   language plpgsql stable
-  security definer -- counts rows of all accounts; its caller requires an admin
+  security definer -- counts rows of all accounts; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -76,5 +76,5 @@ begin
 end
 $$;
 comment on function private.stats_by_day is
-  'The figures of each of the last days in Kuwait, up to today. A listing counts when first '
-  'published, a payment when it was paid, a refund when it was settled.';
+  'Daily figures of the last days in Kuwait time, including today. A listing counts on the day of '
+  'its first publication, a payment on the day it was paid, a refund on the day it was settled.';

@@ -90,8 +90,8 @@ begin
 end
 $$;
 comment on function private.get_user_history is
-  'Api: For admins: user, identities, sessions and listings of get_user, and the newest 50 each of '
-  'the account''s listings, reports by it, reports about it, its invoices with their payments, '
-  'entries of the audit trail and notes. 403 admin_only, 404 user_not_found.';
+  'Api: For admins: what get_user returns about the user, identities, sessions and listings, and '
+  'the newest 50 each of the account''s listings, reports by the account, reports about it, '
+  'invoices with their payments, audit entries and notes. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.get_user_history to authenticated;

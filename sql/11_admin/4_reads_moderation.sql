@@ -2,7 +2,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   language plpgsql stable set search_path = ''
 as $$
 declare
-  -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
+  -- A filter or sort that exists only for some kinds of items leaves out items of all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -111,8 +111,8 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
-  'other sort reads the whole queue.';
+  'Builds the query of the queue. If it is sorted by time, name or price, the query scans one '
+  'index for each kind of item; any other sort reads the whole queue.';
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql stable
@@ -129,7 +129,7 @@ create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads other people's data; its caller requires an admin
+  security definer -- reads other people's data; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -269,8 +269,8 @@ begin
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions and usual reasons, sorted by time or a '
-  'value. A filter or sort that only some kinds have leaves out the others; account_id is the '
-  'owner or reporter. 403 admin_only.';
+  'Api: For admins: the queue with the possible decisions and common reasons, sorted by time or by '
+  'a value of the items. A filter or sort that exists only for some kinds of items leaves out all '
+  'other kinds; account_id is the owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;

@@ -2,7 +2,7 @@ create function private.payment_event_records(event_ids bigint[])
   returns table (ordinal bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads all payments; its caller requires an admin
+  security definer -- reads all payments; its caller calls require_admin
   set search_path = ''
 as $$
 begin
@@ -37,7 +37,7 @@ create function private.list_payment_events(
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Events without an amount sort as the smallest, unprocessed events after all processed ones.
+  -- Events without an amount sort before all others, unprocessed events after all others.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['payment_events.received_at', 'payment_events.id'],
     'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
@@ -91,6 +91,7 @@ end
 $$;
 comment on function private.list_payment_events is
   'Api: For admins: events of payment providers and their effects, filtered by provider, outcome, '
-  'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
+  'payment, invoice, amount and time; sorted by the time of arrival, the amount or the time of '
+  'processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;

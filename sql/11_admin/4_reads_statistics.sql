@@ -74,7 +74,7 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, the queue, and the events of '
-  'each of the last days (90 at most). 403 admin_only.';
+  'Api: For admins: the numbers of users, identities and listings by state, the length of the '
+  'queue, and daily figures for up to 90 days. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;

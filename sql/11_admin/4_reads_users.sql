@@ -4,7 +4,8 @@ as $$
   select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_decoy is
-  'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
+  'Whether an account is the decoy that stands in for unknown identifiers at sign-in. Admins do '
+  'not see it.';
 
 create function private.phone_part(q text) returns text
   language plpgsql immutable set search_path = ''
@@ -14,12 +15,13 @@ begin
 end
 $$;
 comment on function private.phone_part is
-  'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
+  'Returns the 3 to 8 digits of a text that looks like a phone number or a part of one, without '
+  '965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql stable
   rows 100
-  security definer -- reads other people's accounts; its caller requires an admin
+  security definer -- reads other people's accounts; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -58,11 +60,11 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source uses only shorter lists of ids.';
+  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql stable
-  security definer -- reads other people's identities; its caller requires an admin
+  security definer -- reads other people's identities; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -83,7 +85,7 @@ comment on function private.matches_user is
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
   language plpgsql stable
-  security definer -- reads other people's identities; its caller requires an admin
+  security definer -- reads other people's identities; its caller calls require_admin
   set search_path = ''
   set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
 as $$
@@ -96,7 +98,8 @@ begin
   );
 end
 $$;
-comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
+comment on function private.account_ids is
+  'Returns at most row_limit ids of accounts that have such an identity, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
   language plpgsql stable set search_path = ''
@@ -199,9 +202,10 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, the number of a '
-  'listing or an invoice, a state, a requested deletion, the type and state of an identity, and the times of registration and last '
-  'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
+  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, the number of '
+  'a listing or an invoice, a state, a requested deletion, the type and state of an identity, and '
+  'the times of registration and last sign-in; newest or oldest first, or sorted by one of the '
+  'returned values. 403 admin_only.';
 
 create function private.count_sessions(account_id uuid) returns bigint
   language plpgsql stable

@@ -1,5 +1,5 @@
--- A row of admin_acts is carried out by the functions that the routes call, or refused with an
--- explanation. No admin is signed in, so the audit trail gets the row's id and the admin in "by".
+-- A row of admin_acts is executed by the functions that the API routes use, or refused with an
+-- explanation. No admin is signed in then, so the audit trail records the row's id and the admin in "by".
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -103,8 +103,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be the one shown in '
-  'admin_identities_to_verify; without documents it is optional.';
+  'To verify or reject an identity with documents, the row must have the version shown in '
+  'admin_identities_to_verify. Without documents, version is optional.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -137,7 +137,7 @@ $$;
 
 create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- carries out an act, whatever role adds a row to admin_acts
+  security definer -- changes other people's data, for any role that adds a row to admin_acts
   set search_path = ''
 as $$
 begin
@@ -161,7 +161,7 @@ begin
         private.lock_payout(target_id),
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
-    else -- a refund of an invoice, or of a payment made after its invoice was paid
+    else -- a refund of an invoice, or of a second payment of an invoice that was already paid
       perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
@@ -312,7 +312,7 @@ exception
 end
 $$;
 comment on function private.carry_out_act is
-  'Carries out the act and fills in the other columns of its row.';
+  'Executes the act and fills in the other columns of its row.';
 
 create trigger acts_are_carried_out
   before insert on public.admin_acts

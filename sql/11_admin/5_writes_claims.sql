@@ -23,8 +23,8 @@ begin
 end
 $$;
 comment on function private.claim_moderation is
-  'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
-  'Returns the holder of the claim, the last decision about the item, and its current record. 403 '
+  'Api: For admins: claims an item for the caller for 15 minutes, unless another admin has claimed '
+  'it. Returns who holds the claim, the last decision about the item, and its current record. 403 '
   'admin_only, 404 not_found.';
 
 create function private.release_moderation(id uuid) returns void
@@ -38,6 +38,6 @@ begin
 end
 $$;
 comment on function private.release_moderation is
-  'Api: For admins: ends the caller''s claim of an item. 403 admin_only.';
+  'Api: For admins: ends the caller''s claim on an item. 403 admin_only.';
 
 grant execute on function private.claim_moderation, private.release_moderation to authenticated;

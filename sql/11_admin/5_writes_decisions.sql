@@ -20,7 +20,8 @@ begin
 end
 $$;
 comment on function private.lock_to_decide is
-  'Locks a listing. seen is the version that the admin saw: 409 version_conflict if it changed.';
+  'Locks a listing. seen is the version that the admin saw. Raises 409 version_conflict if the '
+  'listing has changed since.';
 
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null, seen integer default null
@@ -92,4 +93,5 @@ begin
 end
 $$;
 comment on function private.lift_suspension is
-  'Restores the status before the suspension; pauses the listing if the quota is used up.';
+  'Restores the status from before the suspension. If the quota is used up, the listing is paused '
+  'instead.';

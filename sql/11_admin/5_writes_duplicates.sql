@@ -9,7 +9,7 @@ declare
   duplicate public.duplicates;
   property public.properties;
 begin
-  -- The listing is locked first, as in all functions that end a pair.
+  -- The listing is locked before the pair, as in all functions that close a pair.
   select properties.* into property from public.properties
   join public.duplicates on duplicates.property_id = properties.id
   where duplicates.id = duplicate_id
@@ -50,5 +50,5 @@ begin
 end
 $$;
 comment on function private.moderate_duplicate is
-  'Carries out a decision about a pair; suspend suspends the listing that was published later. '
-  'Returns null if there is no such pair.';
+  'Executes a decision about a pair of duplicates; suspend suspends the listing that was published '
+  'later. Returns null if there is no such pair.';

@@ -18,7 +18,8 @@ begin
   where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
     and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
   if exports > 3 and list <> 'payment_events' then
-    -- The day makes the alarm unique, because nothing settles alarms of earlier days.
+    -- The key contains the day: an alarm with the same key would not be raised again, because nothing
+    -- settles the earlier one.
     perform private.raise_alarm('people_exported',
       concat_ws(' ', admin_id, (now() at time zone 'Asia/Kuwait')::date),
       jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));
@@ -26,7 +27,7 @@ begin
 end
 $$;
 comment on function private.begin_export is
-  'Facade: for admins: records the export of a list, with its filters. A list with people in it '
-  'needs a proof, and the fourth export of such lists within 24 hours raises an alarm.';
+  'Facade: for admins: records the export of a list and its filters. A list that contains people '
+  'requires a proof, and the fourth export of such lists within 24 hours raises an alarm.';
 
 grant execute on function private.begin_export to authenticated;

@@ -1,7 +1,7 @@
 create function private.lock_identity_to_decide(identity_id uuid, admin_id uuid)
   returns public.identities
   language plpgsql
-  security definer -- locks and reads someone else's identity; its callers require an admin
+  security definer -- locks and reads someone else's identity; its callers call require_admin
   set search_path = ''
 as $$
 declare
@@ -93,7 +93,7 @@ end
 $$;
 comment on function private.decide_identity_changes is
   'Applies the pending changes of a company or office, which also renews an expired licence, or '
-  'refuses them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
+  'rejects them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
 
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
@@ -120,8 +120,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after '
-  'which an unverified one waits for verification. 403 admin_only, 404 identity_not_found, 409 '
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension (if it was '
+  'never verified, it then waits for verification). 403 admin_only, 404 identity_not_found, 409 '
   'admin_self, status_transition_invalid, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;

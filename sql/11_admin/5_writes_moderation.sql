@@ -38,7 +38,7 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Carries out a decision about a listing, which is locked after its owner''s quota.';
+  'Executes a decision about a listing. Locks the quota of its owner first, then the listing.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text, document_ids uuid[], version integer
@@ -79,7 +79,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- Sorted to avoid deadlocks: hide_message locks the conversation.
+  -- Sorted to avoid deadlocks, because hide_message locks the conversation of each message.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (
@@ -102,8 +102,8 @@ begin
 end
 $$;
 comment on function private.hide_messages is
-  'Hides a message and, with everywhere, all its sender''s messages with the same picture. Returns '
-  'the number of messages that it hid.';
+  'Hides a message. If everywhere is true, also hides all other messages of the sender with the '
+  'same picture. Returns the number of messages that it hid.';
 
 create function private.moderate_report(
   report public.reports, decision text, reason text, everywhere boolean
@@ -163,11 +163,12 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of the target. Upholding suspends a listing, or hides a review or message.';
+  'Applies the decision to all reports of the same target. Upholding suspends a listing, or hides '
+  'a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, for which nothing is left to do.
+  -- The trigger's own update of the other reports fires it again, with nothing left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -213,7 +214,7 @@ create function private.moderate_payout(
   set search_path = ''
 as $$
 declare
-  -- The note is stored on one line.
+  -- Line breaks in the note are replaced.
   why constant text := case decision when 'paid_out' then private.tidy(note, 500, 'note') else reason end;
 begin
   if not decision = any (private.payout_decisions(payout)) then
@@ -257,7 +258,7 @@ begin
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_value('decision', decision);
   end if;
-  -- These decisions need a reason; for the others it is optional.
+  -- These decisions require a reason; for all others a reason is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
   end if;
@@ -294,13 +295,13 @@ begin
 end
 $$;
 comment on function private.decide_moderation is
-  'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report (everywhere hides all the sender''s messages with the '
-  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, pays '
-  'out or writes off money of a deleted account. The last two need a proof, which only the facade '
-  'passes on. version: the version of the listing or page that the admin saw; document_ids: the '
-  'documents of a waiting company or office that the admin saw. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'Api: For admins: approves or rejects an item of the queue, suspends or restores a listing or '
+  'identity, upholds or dismisses a report (everywhere hides all messages of the sender with the '
+  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, or '
+  'pays out or writes off money of a deleted account. Paying out and writing off require a proof, '
+  'which only the facade passes on. version: the version of the listing or page that the admin '
+  'saw; document_ids: the documents of a waiting company or office that the admin saw. 403 '
+  'admin_only, proof_required, 404 not_found, 409 admin_self, status_transition_invalid, '
+  'version_conflict, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

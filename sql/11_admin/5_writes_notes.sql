@@ -13,7 +13,8 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note is deleted with its target, so the target must exist, and this lock keeps it.
+  -- A note is deleted together with its target. The lock makes sure that the target exists until the note
+  -- is stored.
   case kind
     when 'identity' then
       perform from public.identities
@@ -47,7 +48,7 @@ end
 $$;
 comment on function private.lock_noted_account is
   'Locks the target of a note and its account, so that a transaction that deletes their notes '
-  'waits. Returns the account.';
+  'waits. Returns the id of the account.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -75,7 +76,7 @@ begin
   values (private.lock_noted_account(target_type, target_id), add_note.target_type,
     add_note.target_id, admin_id, words)
   returning * into added;
-  -- The text is not in the audit trail, because that is never purged.
+  -- The audit trail does not get the text, because its entries are never deleted.
   perform private.audit('note.added', 'note', added.id, null, null,
     jsonb_build_object('targetType', target_type, 'targetId', target_id));
   return private.note_record(added);

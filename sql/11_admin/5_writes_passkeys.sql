@@ -1,5 +1,5 @@
--- The facade makes the challenge, and verifies the signature of the passkey before it calls
--- add_passkey or save_proof (functions/api/accounts/passkeys.ts).
+-- The facade creates the challenge. It verifies the response of the passkey before it calls add_passkey or
+-- save_proof (functions/api/accounts/passkeys.ts).
 
 create function private.check_passkeys(account_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -56,8 +56,8 @@ end
 $$;
 comment on function private.begin_passkey is
   'Facade: for admins: stores a challenge (a session has one for adding a passkey and one for a '
-  'proof) and returns the caller''s passkeys of the host. 403 proof_required, passkey_required, '
-  '404 not_found without a passkey for a proof, 409 passkeys_full.';
+  'proof) and returns the caller''s passkeys that work on the host. 403 proof_required, '
+  'passkey_required, 404 not_found if a proof is to be made without a passkey, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function private.take_passkey_challenge is
-  'Facade: for admins: deletes the challenge of the session, before the signature is verified, and '
-  'returns it with the caller''s passkey of this id. Either may be null.';
+  'Facade: for admins: deletes and returns the challenge of the session, before the signature is '
+  'verified, together with the caller''s passkey that has this credential id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -100,7 +100,7 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  -- The second of two concurrent calls waits here, so that it counts the first passkey.
+  -- The second of two concurrent calls waits here and then counts the passkey that the first has added.
   perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
@@ -151,15 +151,17 @@ begin
   if gone.id is null then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A proof does not store its passkey, so the proofs of other sessions may be by this passkey.
+  -- A proof does not store which passkey it was made with, so any proof in the other sessions may have
+  -- been made with this one.
   perform private.end_passkey_proofs(admin_id, but_session => private.session_id());
   perform private.audit('passkey.removed', 'account', admin_id,
     before => private.passkey_record(gone)::jsonb);
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes one of the caller''s passkeys, and ends proofs made with passkeys '
-  'in the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys, and deletes proofs that were made '
+  'with passkeys in the account''s other sessions. 403 proof_required, passkey_required, 404 '
+  'not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -178,7 +180,8 @@ begin
   perform private.end_passkey_proofs(account.id);
   perform private.audit('passkey.removed', 'account', account.id, reason,
     jsonb_build_object('passkeys', removed));
-  -- The id of the act makes the alarm unique, because nothing settles an earlier one.
+  -- The key contains the id of the act: an alarm with the same key would not be raised again, because
+  -- nothing settles the earlier one.
   perform private.raise_alarm('passkeys_removed',
     concat_ws(' ', account.id, nullif(current_setting('audit.act', true), '')),
     jsonb_build_object('accountId', account.id, 'passkeys', removed));
@@ -186,7 +189,8 @@ begin
 end
 $$;
 comment on function private.remove_passkeys is
-  'Removes all passkeys of an account, for a row of admin_acts, and ends proofs made with them.';
+  'Removes all passkeys of an account, for a row of admin_acts, and deletes the proofs that were '
+  'made with them.';
 
 grant execute on function
   private.begin_passkey, private.take_passkey_challenge, private.add_passkey,

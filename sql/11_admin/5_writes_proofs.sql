@@ -1,5 +1,5 @@
--- The facade checks the password or code, and counts the attempts like sign-ins, or it verifies the
--- signature of a passkey (functions/api/accounts/passkeys.ts).
+-- The facade checks the password or code, with the same rate limits as at sign-in, or verifies the
+-- signature of a passkey (functions/api/accounts/passkeys.ts). Then it stores the proof with save_proof.
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -9,7 +9,7 @@ create function private.may_prove_by_provider(
   set search_path = ''
 as $$
 begin
-  -- If taken_over_at is set, the password was overwritten and nobody knows it.
+  -- If taken_over_at is set, the password was overwritten with one that nobody knows.
   return account.phone is null
     and not (mail_works and private.proven_contact(account, 'email') is not null)
     and (account.taken_over_at is not null or exists (
@@ -22,7 +22,7 @@ begin
         and method.authentication_method = 'oauth'
         and method.created_at > now() - interval '5 minutes'
     )
-    -- A stolen token cannot make another proof from the same sign-in.
+    -- With a stolen token, nobody can get a second proof from the same sign-in.
     and not exists (
       select from private.session_proofs
       where session_proofs.session_id = may_prove_by_provider.session_id
@@ -31,8 +31,9 @@ begin
 end
 $$;
 comment on function private.may_prove_by_provider is
-  'Allows one proof in a session, within five minutes of a sign-in with a provider, if the account '
-  'has no known password, no phone and no proven email to which mail can be sent.';
+  'Whether a sign-in with a provider counts as a proof: once per session, within five minutes of '
+  'the sign-in, and only if the account has no known password, no phone and no proven email to '
+  'which mail can be sent.';
 
 create function private.require_admin_without_passkey() returns void
   language plpgsql stable security definer set search_path = ''
@@ -44,7 +45,8 @@ begin
 end
 $$;
 comment on function private.require_admin_without_passkey is
-  'Facade: called before a password or code is checked. 403 admin_only, passkey_required.';
+  'Facade: called before a password or code is checked. 403 admin_only, or passkey_required if the '
+  'admin has a passkey.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean,
@@ -63,8 +65,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- The signature counter must exceed the stored one, which may have grown since the facade read
-    -- it. A passkey without a counter always sends 0.
+    -- The signature counter must be greater than the stored one, which may have increased since the facade
+    -- read it. A passkey without a counter always sends 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id
@@ -74,7 +76,7 @@ begin
       perform private.refuse(401, 'invalid_credentials');
     end if;
   end if;
-  -- lock_session has locked the account, so no proof is written for a session that is being ended.
+  -- lock_session has locked the account, so the session cannot end before the proof is committed.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update

@@ -9,7 +9,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- Whether the payment was made after its invoice was paid; its money is in the wallet.
+  -- Whether the payment was made when its invoice was already paid. Its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
   done_at timestamptz;
@@ -25,7 +25,7 @@ begin
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
-  -- Without an amount, the second of two refunds finds nothing left.
+  -- Only refunds with an amount need this check: without one, a repeated refund finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
     and refunds.amount = make_refund.amount and refunds.requested_here
@@ -81,7 +81,7 @@ end
 $$;
 comment on function private.make_refund is
   'Refunds all or a part of an invoice, or of a surplus payment. admin_id is null for a row of '
-  'admin_acts. may_ask: whether a provider can be called.';
+  'admin_acts. may_ask: whether the caller can send requests to the provider.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
@@ -103,8 +103,9 @@ end
 $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
-  'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, refund_repeated for an equal one within 10 '
-  'minutes without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
+  'the source requires a proof, which only the facade passes on. 403 admin_only, proof_required, '
+  '404 invoice_not_found, 409 status_transition_invalid, refund_repeated if the same refund was '
+  'made within 10 minutes and the request has no Idempotency-Key, 422 amount_out_of_range, 402 '
+  'wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;

@@ -64,8 +64,8 @@ $$;
 comment on function private.add_report is
   'Api: Reports a listing, advertiser, message or review that the caller can see, or a listing '
   'that the caller asked or talked about; for a message, part may be picture. A copy of the '
-  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists '
-  'while an earlier report is open, or was dismissed and the content is unchanged (a person for 7 '
-  'days, a message for ever); 422 for the caller''s own content.';
+  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists if '
+  'an earlier report is still open, or was dismissed and the content has not changed (for a '
+  'person, within 7 days; for a message, always); 422 for the caller''s own content.';
 
 grant execute on function private.add_report to authenticated;

@@ -1,4 +1,4 @@
--- A form sends the version that it showed. If the row was changed since, nothing is saved.
+-- A form sends the version of the row that it showed. If the row has changed since, nothing is saved.
 
 create function private.admin_plan_json(plan public.plans) returns jsonb
   language sql stable
@@ -17,7 +17,7 @@ begin
 end
 $$;
 comment on function private.list_admin_plans is
-  'Api: For admins: all plans, also those that are off sale. 403 admin_only.';
+  'Api: For admins: all plans, including those that are not on sale. 403 admin_only.';
 
 create function private.change_plan(
   plan_id uuid, version integer, name_ar text default null, name_en text default null,
@@ -96,7 +96,7 @@ create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
 comment on function private.is_for_admins is
-  'Whether admins change this setting; edge functions write the others.';
+  'Whether admins may change this setting. The other settings are written by edge functions.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''

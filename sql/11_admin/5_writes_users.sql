@@ -16,7 +16,7 @@ begin
       'until lies in the future; empty is for good.');
   end if;
   if status <> 'active' and user_id is distinct from admin_id then
-    -- The change of status deletes the sessions, so they are locked first, before the account.
+    -- The status change deletes the sessions, so they are locked here, before the account.
     perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -60,10 +60,10 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Api: For admins: suspends (for good or until a time), bans or activates an account. Suspending '
-  'and banning end its sessions. A ban needs a proof, which only the facade passes on. 403 '
-  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
-  'status_transition_invalid if deleted.';
+  'Api: For admins: suspends (without an end or until a time), bans or activates an account. '
+  'Suspending and banning end its sessions. A ban requires a proof, which only the facade passes '
+  'on. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid if the account is deleted.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -140,8 +140,8 @@ begin
 end
 $$;
 comment on function private.open_payout is
-  'Facade: for admins: returns the money of a banned account to the payments that it came from; '
-  'the rest waits for a transfer. Can be repeated.';
+  'Facade: for admins: returns the money of a banned account to the payments that it came from. '
+  'What cannot be returned waits for a bank transfer. Can be repeated.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''
@@ -155,7 +155,8 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account and its name in financial records. Can be repeated.';
+  'Facade: for admins: deletes an account, and removes the name from financial records. Can be '
+  'repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -202,8 +203,8 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'Sets a proven phone or email and ends all earlier access; remove_other also removes the other '
-  'contact and the providers.';
+  'Sets a proven phone or email and revokes all earlier access. remove_other also removes the '
+  'other contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
@@ -220,7 +221,7 @@ begin
 end
 $$;
 comment on function private.set_user_identifier is
-  'Facade: for admins: sets an account''s proven phone or email, and ends all earlier access.';
+  'Facade: for admins: sets an account''s proven phone or email, and revokes all earlier access.';
 
 grant execute on function
   private.set_user_status, private.open_payout, private.delete_user, private.set_user_identifier

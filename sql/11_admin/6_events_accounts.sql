@@ -1,11 +1,11 @@
 create function private.end_sessions() returns trigger
   language plpgsql
-  security definer -- deletes from an Auth table, whatever role locks the account
+  security definer -- deletes from an Auth table, for any role that locks the account
   set search_path = ''
 as $$
 begin
-  -- Usually the caller has locked the sessions. A session that another transaction has locked is
-  -- left to a job, because that transaction may be waiting for the account.
+  -- Usually the caller has locked the sessions already. If another transaction has locked a session, a job
+  -- deletes it later: waiting here could deadlock, as that transaction may be waiting for the account.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -45,7 +45,7 @@ begin
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes by or about the account, and the copies of its content in decided reports.';
+  'Deletes notes by or about the account, and the stored copies of its content in decided reports.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -54,7 +54,7 @@ create trigger accounts_forget_notes
 
 create function private.forget_notes_about() returns trigger
   language plpgsql
-  security definer -- deletes notes of administrators, whoever ends the row
+  security definer -- deletes administrators' notes, for any role that changes or deletes the row
   set search_path = ''
 as $$
 begin
@@ -62,7 +62,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes_about is 'Deletes the notes about a row that ends.';
+comment on function private.forget_notes_about is
+  'Deletes the notes about a row that is deleted, closed or emptied.';
 
 create trigger identities_take_their_notes
   after update of status on public.identities

@@ -1,6 +1,6 @@
 create function private.on_refund_of_act_answered() returns trigger
   language plpgsql
-  security definer -- updates admin_acts, whatever role stores the answer
+  security definer -- updates admin_acts, for any role that stores the provider's response
   set search_path = ''
 as $$
 begin
@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Completes an act when the provider has settled or rejected its refund.';
+  'Completes an act once the provider has settled or rejected its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds

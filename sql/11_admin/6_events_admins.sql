@@ -1,7 +1,7 @@
 create function private.notify_admins(details jsonb) returns void
   language sql security definer set search_path = ''
 as $$
-  -- A job notifies the admins, so that the acting admin does not wait for locks on other accounts.
+  -- A job notifies the admins later, so that the acting admin does not wait for locks on their accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -31,7 +31,8 @@ begin
 end
 $$;
 comment on function private.on_act_on_admin is
-  'Notifies all admins when one is added or removed, and of every act on an admin''s account.';
+  'Notifies all admins when an admin is added or removed, and of every action on an admin''s '
+  'account.';
 
 create trigger audit_tells_admins
   after insert on public.audit
@@ -40,7 +41,7 @@ create trigger audit_tells_admins
 
 create function private.on_alarm() returns trigger
   language plpgsql
-  security definer -- reads admins, whatever role raises the alarm
+  security definer -- reads admins, for any role that raises an alarm
   set search_path = ''
 as $$
 declare
@@ -50,7 +51,7 @@ begin
     perform private.notify_admins(new.details);
     return null;
   elsif new.kind = 'passkeys_removed' then
-    return null; -- the audit entry has notified them
+    return null; -- on_act_on_admin has already notified the admins
   end if;
   perform private.notify(admins.account_id, null, 'system', null,
     jsonb_build_object(
@@ -65,7 +66,7 @@ exception
     return null; -- the alarm is kept even if notifying the admins fails
 end
 $$;
-comment on function private.on_alarm is 'Notifies the admins of an alarm.';
+comment on function private.on_alarm is 'Notifies the admins when an alarm is raised.';
 
 create trigger alarms_notify_admins
   after insert on private.alarms

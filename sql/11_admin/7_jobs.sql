@@ -17,7 +17,8 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day; settles it once the act is decided.';
+  'Job: raises an alarm for an act that has waited for a provider for a day, and settles the alarm '
+  'once the act no longer waits.';
 
 create function private.empty_reports() returns bigint
   language plpgsql
@@ -40,14 +41,15 @@ begin
 end
 $$;
 comment on function private.empty_reports is
-  'Job: empties reports that were decided 180 days ago, so that their pictures can be removed.';
+  'Job: removes the stored content of reports that were decided 180 days ago, so that their '
+  'pictures can be removed.';
 
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
-comment on function private.purge_claims is 'Job: deletes expired claims of the queue.';
+comment on function private.purge_claims is 'Job: deletes expired claims on items of the queue.';
 
 grant execute on function
   private.report_waiting_acts, private.empty_reports, private.purge_claims

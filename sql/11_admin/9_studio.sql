@@ -1,4 +1,5 @@
--- These views run with the caller's rights; clients cannot read them. Their comments guide admins.
+-- Views for admins in Studio, whose comments explain how to act. They run with the caller's rights;
+-- clients cannot read them.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -61,8 +62,9 @@ create view public.admin_properties with (security_invoker = true) as
   join public.accounts on accounts.id = identities.account_id
   order by properties.ref_no desc;
 comment on view public.admin_properties is
-  'All listings, newest first; filter by ref_no as people quote it (KW-102061), owner or phone. To '
-  'suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
+  'All listings, newest first. Filter by ref_no as people quote it (KW-102061), owner or phone. To '
+  'suspend or restore a listing, add a row to admin_acts. To change texts or prices, edit the '
+  'table properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -111,12 +113,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; pending_changes are the changes that a verified '
-  'one asks for. claims lists others with the same licence, its holder first; only one can be '
-  'active. decisions lists earlier decisions about the same account or licence, newest first. Add '
-  'a row to admin_acts with act verify_identity or reject_identity, target id or licence_no, and '
-  'the version shown here, which changes with the page and the papers (admin_documents) and is '
-  'optional without papers.';
+  'Companies and offices to verify, oldest first. pending_changes are the changes that an already '
+  'verified company or office requests. claims lists others with the same licence, its holder '
+  'first; only one can be active. decisions lists earlier decisions about the same account or '
+  'licence, newest first. Add a row to admin_acts with act verify_identity or reject_identity, '
+  'target id or licence_no, and the version shown here. The version changes with the page and the '
+  'documents (admin_documents) and is optional if there are no documents.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -141,8 +143,8 @@ create view public.admin_documents with (security_invoker = true) as
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
   'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
-  '/admin/documents/{id} returns the file and records the access. encrypted: a PDF that may ask for '
-  'a password. Deleted at kept_until.';
+  '/admin/documents/{id} returns the file and records the access. encrypted means a PDF that may '
+  'require a password. Documents are deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -164,9 +166,10 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
-  'Listings and changes that wait, oldest first, while the setting review_listings is true. Add a '
-  'row to admin_acts with act approve or reject if waits is listing, approve_changes or '
-  'reject_changes if it is changes, with ref_no as target and the version shown here.';
+  'Listings and changes of listings that wait for a review, oldest first, while the setting '
+  'review_listings is true. Add a row to admin_acts with ref_no as target and the version shown '
+  'here; act is approve or reject if waits is listing, and approve_changes or reject_changes if '
+  'waits is changes.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -191,11 +194,11 @@ create view public.admin_reports with (security_invoker = true) as
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'Open reports, oldest first; about and account_id name the reported account, says is the text. '
-  'reported_as is the content at the time of the report, now_is the current content, both with '
-  'URLs of their pictures; decide about reported_as. Add a row to admin_acts with act uphold or '
-  'dismiss and id as target. Upholding suspends the listing or hides the review or message; both '
-  'acts decide all reports of the same target.';
+  'Open reports, oldest first. about and account_id identify the reported account, says is the '
+  'reported text. reported_as is the content at the time of the report, now_is the current '
+  'content, both with URLs of their pictures; base the decision on reported_as. Add a row to '
+  'admin_acts with act uphold or dismiss and id as target. Upholding suspends the listing or hides '
+  'the review or message; both acts decide all reports of the same target.';
 
 create view public.admin_duplicates with (security_invoker = true) as
   select
@@ -222,9 +225,10 @@ create view public.admin_duplicates with (security_invoker = true) as
   where duplicates.state = 'open'
   order by duplicates.created_at, duplicates.id;
 comment on view public.admin_duplicates is
-  'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
-  'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
-  'dismiss_duplicate and id as target; a decided pair does not return.';
+  'Pairs of listings that have a picture in common, where ref_no seems to repeat of_ref_no, oldest '
+  'first, while the setting find_duplicates is "on". Add a row to admin_acts with act '
+  'suspend_duplicate (suspends ref_no) or dismiss_duplicate and id as target. A pair that was '
+  'decided does not return.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -241,10 +245,10 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
-  'most. The provider returns money at_provider. Transfer open money, from not_before on, and add '
-  'a row to admin_acts with act pay_out, id as target and the reference as note, or write_off with '
-  'a reason.';
+  'Money that is owed to deleted and banned accounts, oldest first. name, phone and email are kept '
+  'for at most 180 days. The provider itself returns money in state at_provider. Transfer money in '
+  'state open yourself, not before not_before, then add a row to admin_acts with act pay_out, id '
+  'as target and the reference as note. Otherwise use write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -289,8 +293,8 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'The audit trail, newest first. actor is the admin or the database login; said is the admin '
-  'named in "by" of admin_acts.';
+  'The audit trail, newest first. actor is the admin or, without one, the database login; said is '
+  'the admin named in "by" of admin_acts.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,

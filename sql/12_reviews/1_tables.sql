@@ -22,15 +22,17 @@ create table public.reviews (
 );
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
-comment on column public.reviews.comment is 'Null if there is none or its author is closed.';
+comment on column public.reviews.comment is 'Null if the author wrote none or has been closed.';
 comment on column public.reviews.created_at is
-  'When it was written; the author can change it for 48 hours.';
+  'When the review was written. The author can edit it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
 comment on column public.reviews.author_active is
   'False while the author''s identity is suspended or closing, or its account may not act or has '
-  'proven neither phone nor email.';
-comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
-comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
+  'no proven phone or email.';
+comment on column public.reviews.hidden_at is
+  'When an admin hid the review; null if it is visible.';
+comment on column public.reviews.listed is
+  'Whether the review is visible to everybody and counts in the average.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
 create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
@@ -43,11 +45,11 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Pairs of an author and an identity that was notified of the author''s review; a later review by '
-  'the same author notifies nobody. Deleted with the account.';
+  'One row for each author whose review an identity was notified of, so that a later review by the '
+  'same author does not notify it again. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, kept even after its deletion: the author cannot write '
-  'another for two years.';
+  'When the author''s review was hidden. It stays even if the review is deleted: the author cannot '
+  'write another for two years.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -57,9 +59,9 @@ create table private.closed_licences (
   closed_at timestamptz not null default now()
 );
 comment on table private.closed_licences is
-  'The licences of closed companies and offices. Their reviews move to the account''s next '
-  'identity with the same licence. Cleaned by private.purge_closed_licences, and deleted with the '
-  'account.';
+  'The licences of closed companies and offices. If the same account gets a verified identity with '
+  'the licence, the reviews move to it. Cleaned by private.purge_closed_licences, and deleted with '
+  'the account.';
 create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
 create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
 alter table private.closed_licences enable row level security;

@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Stores in review_notices when the review was hidden, or null if it is shown again.';
+  'Copies hidden_at of the review to review_notices (null if the review is shown again).';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)

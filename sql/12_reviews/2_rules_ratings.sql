@@ -1,4 +1,4 @@
--- Averages change in the transaction of the review, under a row lock per reviewed identity.
+-- The average is updated in the same transaction as the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql security definer set search_path = ''
@@ -33,7 +33,8 @@ begin
   return null;
 end
 $$;
-comment on function private.count_review is 'Updates review_totals and organisation ratings.';
+comment on function private.count_review is
+  'Updates review_totals and the rating of the organisation.';
 
 create trigger reviews_are_counted_in_and_out
   after insert or delete on public.reviews

@@ -26,7 +26,7 @@ $$;
 
 create function private.name_author_account() returns trigger
   language plpgsql
-  security definer -- reads identities, whatever role adds the review
+  security definer -- reads identities, for any role that adds a review
   set search_path = ''
 as $$
 begin
@@ -61,7 +61,8 @@ begin
   ) then
     perform private.refuse(404, 'property_not_found');
   end if;
-  -- Accounts with an unproven email cost nothing, so one person could write any number of reviews.
+  -- Accounts with an unproven email cost nothing to create, so one person could write any number of
+  -- reviews.
   if not exists (
     select from public.accounts
     where accounts.id = private.account_id() and private.is_proven(accounts)

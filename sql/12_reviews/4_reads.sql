@@ -41,7 +41,7 @@ begin
 end
 $$;
 comment on function private.list_reviews is
-  'Api: The reviews of an identity, newest first, with average, count and histogram of all. 404 '
-  'identity_not_found.';
+  'Api: The reviews of an identity, newest first, with the average, number and histogram of all '
+  'its ratings. 404 identity_not_found.';
 
 grant execute on function private.list_reviews to anon, authenticated;

@@ -74,9 +74,9 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
-  'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
-  'review_not_eligible, review_hidden, 409 review_exists.';
+  'Adds a review of an identity that the caller has been in contact with; one review per identity. '
+  '422 review_self, 404 identity_not_found, property_not_found, 403 terms_not_accepted, '
+  'account_unproven, review_not_eligible, review_hidden, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql set search_path = ''
@@ -133,7 +133,7 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment: absent fields are kept, a null comment clears it. 403 '
+  'Changes the rating or comment. Fields that are absent are kept; null removes the comment. 403 '
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
@@ -194,8 +194,9 @@ begin
 end
 $$;
 comment on function api.reply_to_review is
-  'Adds the only reply of the reviewed identity; it can be replaced for 48 hours, then 409 '
-  'review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of another identity.';
+  'Adds the reply of the reviewed identity, at most one per review. It can be replaced for 48 '
+  'hours, then 409 review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of '
+  'another identity.';
 
 grant execute on function
   private.create_review, private.update_review, private.delete_review, private.reply_to_review

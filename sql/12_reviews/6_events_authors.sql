@@ -1,6 +1,6 @@
 create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
-  security definer -- updates reviews, whatever role changes the author
+  security definer -- updates reviews, for any role that changes the author
   set search_path = ''
 as $$
 declare
@@ -15,14 +15,15 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- The reviews are sorted, so that concurrent changes of authors lock averages in the same order.
+  -- Sorted to avoid deadlocks: when two authors change at the same time, their averages are locked in
+  -- the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
       and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
-    -- A closed author's rating is kept, but not the text.
+    -- The rating of a closed author is kept; the comment is removed.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -38,12 +39,12 @@ $$;
 
 create function private.on_author_identity_changed() returns trigger
   language plpgsql
-  security definer -- updates reviews, whatever role changes the identity
+  security definer -- updates reviews, for any role that changes the identity
   set search_path = ''
 as $$
 begin
   if old.status = 'closing' and new.status = 'closed' then
-    -- Ratings that were hidden only because of the closing are shown again.
+    -- Ratings that were hidden only because the identity was closing are shown again.
     update public.reviews set author_active = true
     from public.accounts
     where reviews.author_identity_id = new.id and not reviews.author_active
@@ -54,7 +55,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_identity_changed is 'Updates the reviews by the identity.';
+comment on function private.on_author_identity_changed is
+  'Updates the reviews that the identity wrote.';
 
 create trigger identities_update_reviews
   after update of status on public.identities
@@ -63,11 +65,12 @@ create trigger identities_update_reviews
 
 create function private.on_author_account_changed() returns trigger
   language plpgsql
-  security definer -- reads identities, whatever role changes the account
+  security definer -- reads identities, for any role that changes the account
   set search_path = ''
 as $$
 begin
-  -- A deletion also closes the identities, and the trigger on identities handles that.
+  -- When an account is deleted, its identities are closed too, and the trigger on identities updates
+  -- their reviews.
   if new.status <> 'deleted' then
     perform private.update_reviews_of_author(identities.id)
     from public.identities
@@ -86,7 +89,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
+comment on function private.on_author_account_changed is
+  'Updates the reviews that the account''s identities wrote.';
 
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at, phone, email_proven on public.accounts

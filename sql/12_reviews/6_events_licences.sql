@@ -12,7 +12,7 @@ begin
 end
 $$;
 comment on function private.keep_closed_licence is
-  'Keeps the licence of a closed identity that was reviewed.';
+  'Stores the licence of an identity that is closed, if it has reviews.';
 
 create trigger identities_leave_their_licence
   after update of status on public.identities
@@ -21,7 +21,7 @@ create trigger identities_leave_their_licence
   )
   execute function private.keep_closed_licence();
 comment on trigger identities_leave_their_licence on public.identities is
-  'Runs before identities_show_their_organisation, which removes the licence from the page.';
+  'Runs before identities_show_their_organisation, which removes the licence number from the page.';
 
 create function private.take_over_reviews(identity_id uuid) returns void
   language plpgsql
@@ -41,7 +41,8 @@ begin
       and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
-    -- The reviews are locked first, because each update below locks the totals of both identities.
+    -- All reviews are locked before the updates below, each of which also locks the totals of both
+    -- identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
@@ -58,8 +59,8 @@ begin
 end
 $$;
 comment on function private.take_over_reviews is
-  'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
-  'account''s verified identity with the same licence.';
+  'Moves all reviews, including hidden ones, from an identity that was closed in the last two '
+  'years to the verified identity of the same account with the same licence.';
 
 create function private.on_licence_taken() returns trigger
   language plpgsql security definer set search_path = ''
@@ -77,8 +78,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves reviews once their identity is closed and a verified identity of the account has its '
-  'licence, whichever happens first.';
+  'Moves the reviews once both has happened, in either order: their identity is closed, and '
+  'another identity of the account is verified with its licence.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities

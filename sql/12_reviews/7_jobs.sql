@@ -4,6 +4,6 @@ as $$
   select private.purge('private.closed_licences', 'closed_at', '2 years')
 $$;
 comment on function private.purge_closed_licences is
-  'Job: forgets licences two years after their companies and offices were closed.';
+  'Job: deletes the licences of companies and offices that were closed two years ago.';
 
 grant execute on function private.purge_closed_licences to backend;

@@ -1,5 +1,6 @@
--- Notifications are made by triggers (6_events_*.sql) or private.notify. If a kind collapses, later
--- events are counted into the unread notification about the same thing, which moves to the top.
+-- Notifications are created by triggers (6_events_*.sql) and private.notify. If a kind collapses, a later
+-- event does not create another notification: it increments the count of the unread one about the same
+-- thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -26,22 +27,26 @@ create table public.notifications (
 comment on table public.notifications is
   'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is
-  'The identity that it is for; null if it is about the account itself.';
+  'The identity that the notification is for; null if it is about the account itself.';
 comment on column public.notifications.collapses is
-  'Copied from the kind: later events about the same thing are counted into it while it is unread.';
+  'Copied from the kind. If true, later events about the same thing only increment times while the '
+  'notification is unread.';
 comment on column public.notifications.entity_id is
-  'The id of the conversation, listing, invoice, plan, identity, review or session that it is '
-  'about, if any.';
+  'The id of the conversation, listing, invoice, plan, identity, review or session that the '
+  'notification is about, if any.';
 comment on column public.notifications.from_identity_id is
-  'The identity that it quotes; the notification is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that the app opens for it.';
-comment on column public.notifications.times is 'The number of events that it stands for.';
+  'The identity whose words the notification quotes. When that identity is closed, the '
+  'notification is deleted.';
+comment on column public.notifications.route is
+  'The screen that the app opens when the notification is tapped.';
+comment on column public.notifications.times is
+  'The number of events that the notification covers.';
 comment on column public.notifications.quoted_seq is
-  'The seq of the message that it quotes, in the conversation entity_id.';
+  'The seq of the quoted message in the conversation entity_id.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index serves the list of unread notifications, and their count by an index-only scan.
+-- For the list of unread notifications, and for counting them with an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);

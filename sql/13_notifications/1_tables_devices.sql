@@ -20,16 +20,18 @@ create table public.devices (
   primary key (account_id, device_id)
 );
 comment on table public.devices is
-  'Phones and browsers that get an account''s pushes. Deleted with the account.';
+  'The phones and browsers that receive an account''s pushes. Deleted with the account.';
 comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
 comment on column public.devices.session_id is
-  'The session that last registered it; the device is deleted with the session, so that a '
-  'signed-out person gets no pushes.';
+  'The session that last registered the device. The device is deleted with the session, so that '
+  'nobody gets pushes after signing out.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
-comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
+comment on column public.devices.locale is
+  'The locale of the app. The language of pushes comes from the account instead.';
 comment on column public.devices.unknown_answers is
-  'How many times in a row FCM answered that it does not know the token.';
-comment on column public.devices.badge_due_at is 'When the last silent push with the badge was due.';
+  'How many times in a row FCM has responded that it does not know the token.';
+comment on column public.devices.badge_due_at is
+  'When the last silent push that updates the badge was due.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;

@@ -1,7 +1,7 @@
 create table private.notification_events (
   id bigint generated always as identity primary key,
   kind text not null,
-  -- No foreign key, because its check would make sign-ins wait while properties is being altered.
+  -- No foreign key: its check would make sign-ins wait while a migration alters properties.
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
@@ -13,15 +13,16 @@ create table private.notification_events (
     check (num_nonnulls(property_id, session_id) <= 1)
 );
 comment on table private.notification_events is
-  'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
+  'Events that jobs turn into notifications. Cleaned by private.purge_notification_events.';
 comment on column private.notification_events.property_id is
   'The listing that the event is about; everybody who saved it is notified.';
 comment on column private.notification_events.details is
-  'The values for the texts; for a first sign-in its address and client.';
+  'The values for the texts. For a first sign-in: its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The last identity that the job has handled; it handles identities in the order of their ids.';
+  'How far the job has got: the last identity that it notified, in the order of their ids.';
 comment on column private.notification_events.notified_at is
-  'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
+  'When the last notification for the event was made. The row is kept for another day, so that '
+  'nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -39,10 +40,11 @@ create table private.expiry_warnings (
   expires_at timestamptz not null
 );
 comment on table private.expiry_warnings is
-  'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
+  'Listings whose owners have been warned that they expire. Cleaned by '
+  'private.purge_notifications.';
 comment on column private.expiry_warnings.expires_at is
-  'The expiry that the warning was about. A renewed listing expires later, so its owner is warned '
-  'again.';
+  'The expiry time in the warning. If the listing is renewed, it expires later and its owner is '
+  'warned again.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
@@ -53,7 +55,8 @@ create table private.licence_warnings (
   days integer not null
 );
 comment on table private.licence_warnings is
-  'The last warning about the end of a licence. Deleted with the identity.';
-comment on column private.licence_warnings.days is 'How many days before the end: 30, 7 or 0.';
+  'The last warning that a licence is about to expire. Deleted with the identity.';
+comment on column private.licence_warnings.days is
+  'The number of days before the expiry: 30, 7 or 0.';
 alter table private.licence_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.licence_warnings using (false);

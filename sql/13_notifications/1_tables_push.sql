@@ -1,5 +1,5 @@
--- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device, leased for a
--- minute while it is sent. After a crash the push is tried once more, and then dropped.
+-- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device. The sender leases it
+-- for a minute. If the sender crashes, the push is retried once and then dropped.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -32,37 +32,46 @@ create table private.push_outbox (
     references public.devices (account_id, device_id) on delete cascade
 );
 comment on table private.push_outbox is
-  'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
+  'Pushes that are waiting to be sent. A push is deleted when it has been sent. Cleaned by '
+  'private.drop_pushes.';
 comment on column private.push_outbox.push_id is
-  'Shared by all devices of the account, so that limits count the push once.';
-comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+  'The same for all devices of the account, so that rate limits count the push once.';
+comment on column private.push_outbox.device_id is
+  'The device. If it is deleted, its pushes are deleted too.';
 comment on column private.push_outbox.author_id is
-  'The account whose act the push is about, if limits count its pushes.';
-comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
+  'The account whose action caused the push, if a rate limits the pushes that one author causes.';
+comment on column private.push_outbox.is_stranger is
+  'Whether the push also counts towards the rate pushes_strangers.';
 comment on column private.push_outbox.counted is
-  'Whether a device has received it and the limits have a hit for it. Until then they count the '
-  'row itself; a dropped push no longer counts.';
-comment on column private.push_outbox.notification_id is 'Once this is read, the push is not sent.';
+  'Whether a device has received the push, so that it is stored in rate_hits. Until then, rate '
+  'limits count the row itself; a push that is dropped no longer counts.';
+comment on column private.push_outbox.notification_id is
+  'The notification. Once it has been read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages to identity_id it announces, or all conversations whose '
-  'messages it counts. If none is unread, it is not sent.';
-comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
+  'The conversations whose unread messages to identity_id the push announces: one, or several if '
+  'the push only gives their number. If all messages have been read, the push is not sent.';
+comment on column private.push_outbox.from_identity_id is
+  'The identity whose words the push quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it on the device, and in this table while it waits. '
-  'While it is being sent, a newer push waits.';
+  'A newer push with the same key replaces this one on the device, and in this table unless this '
+  'one is being sent; then the newer one waits until it has been sent.';
 comment on column private.push_outbox.category is
-  'A preference category, used as Android channel; badge for a silent push with the badge alone.';
+  'The preference category, which is also the Android channel. badge for a silent push that only '
+  'updates the badge.';
 comment on column private.push_outbox.title is
-  'Empty (as is body) for messages, whose text is made at sending, and for silent pushes.';
-comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
+  'Empty, like body, for silent pushes and for messages, whose text is made when the push is sent.';
+comment on column private.push_outbox.data is
+  'For the app, which opens a screen with it. All values are strings.';
 comment on column private.push_outbox.details is
-  'The values in its text. Before a push about a listing is sent, private.still_holds checks them.';
-comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
+  'The values in the text. Before a push about a listing is sent, private.still_holds compares '
+  'them with the listing.';
+comment on column private.push_outbox.exempt is 'Whether the push is sent even in quiet hours.';
 comment on column private.push_outbox.due_at is
-  'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+  'The earliest time to send the push: after quiet hours, after the end of the lease, or after the '
+  'wait before a retry.';
 comment on column private.push_outbox.held_until is
-  'The end of a wait that FCM asked for; a newer text does not shorten it.';
-comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
+  'The end of the wait that FCM asked for. An update of the push does not shorten it.';
+comment on column private.push_outbox.lost is 'How many leases have ended without a known outcome.';
 create unique index push_outbox_waiting_key
   on private.push_outbox (account_id, device_id, collapse_key) where lease is null;
 create index push_outbox_device_idx on private.push_outbox (account_id, device_id, collapse_key);

@@ -28,8 +28,9 @@ create function private.device_locale(locale text) returns text
   return case when char_length(locale) <= 100
     then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
 comment on function private.device_locale is
-  'The language, country and the like of a locale as BCP 47 (ar-KW-u-nu-latn), POSIX '
-  '(ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn) write it; null if it is none of these.';
+  'Extracts the language, country and other subtags from a locale in the notation of BCP 47 '
+  '(ar-KW-u-nu-latn), POSIX (ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn). Null for any other '
+  'text.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -40,7 +41,7 @@ as $$
 begin
   perform from public.devices where devices.account_id = any (account_ids)
   order by devices.account_id, devices.device_id for update;
-  -- The rows are locked in order here, because a cascading delete would lock them in any order.
+  -- Sorted to avoid deadlocks: a cascading delete would lock the rows in an arbitrary order.
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)

@@ -10,9 +10,10 @@ create table private.notification_kinds (
 alter table private.notification_kinds enable row level security;
 create policy "nobody but functions of their owner" on private.notification_kinds using (false);
 comment on table private.notification_kinds is
-  'The kinds of notifications. always_listed: listed even if the category (vocabulary '
-  'notification_category) is switched off. collapses: events about one thing make one unread '
-  'notification. at_once: pushed in quiet hours too. Never purged: one row per kind.';
+  'The kinds of notifications. always_listed: added to the list even if the user has switched off '
+  'the category (vocabulary notification_category). collapses: several events about one thing '
+  'share one unread notification. at_once: pushed even in quiet hours. Never purged: one row per '
+  'kind.';
 
 create table private.notification_texts (
   kind text references private.notification_kinds (kind),
@@ -27,7 +28,8 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The texts of each kind; the first whose condition holds is used. Never purged: a few rows per '
-  'kind.';
+  'The texts of each kind. The first text whose condition is true is used. Never purged: a few '
+  'rows per kind.';
 comment on column private.notification_texts.holds_for is
-  'A condition on the details of the event and on times, the number of events; null always holds.';
+  'A jsonpath condition on the details of the event and on times, the number of events. Null is '
+  'always true.';

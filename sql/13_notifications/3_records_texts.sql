@@ -12,7 +12,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, then a default or the forms of a count
+  parts text[]; -- the name of the value, then a default or the plural forms
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -22,7 +22,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one long function, because calling a helper with a search_path costs more than its work.
+  -- One long function, because calling a helper that has a search_path would cost more than its work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -68,8 +68,9 @@ begin
 end
 $$;
 comment on function private.texts_of_kind is
-  'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
-  'Arabic; a text is null if a value is missing. times is the number of events.';
+  'Fills in the placeholders {name}, {name|default}, {count|one|many} (English) and '
+  '{count|one|two|few|many} (Arabic). A text is null if a value without a default is missing. '
+  'times is the number of events.';
 
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
   language plpgsql immutable set search_path = ''

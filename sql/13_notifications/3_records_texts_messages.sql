@@ -85,5 +85,5 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'The texts of a conversation''s notification (the number of unread messages and the last one '
-  'that is not hidden) and the seq of that message; both are null if nothing is unread.';
+  'Returns the texts of a conversation''s notification (the number of unread messages and the last '
+  'visible message) and the seq of that message. Both are null if nothing is unread.';

@@ -46,8 +46,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; with unread true only the unread ones, with '
-  'false only the read ones.';
+  'Api: The caller''s notifications, newest first. If unread is true, only unread ones; if it is '
+  'false, only read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function api.count_unread_notifications is
-  'Returns the number of unread notifications, for a badge.';
+  'Returns the number of unread notifications, which apps show as a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql stable set search_path = ''
@@ -90,7 +90,8 @@ begin
   where devices.account_id = caller_id;
 end
 $$;
-comment on function api.list_devices is 'The caller''s devices, the last registered one first.';
+comment on function api.list_devices is
+  'The caller''s devices, the most recently registered first.';
 
 grant execute on function private.list_notifications to authenticated;
 grant execute on function api.count_unread_notifications, api.list_devices to authenticated;

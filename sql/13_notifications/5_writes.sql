@@ -3,7 +3,7 @@ create function private.queue_badge(account_id uuid) returns void
   security definer -- writes push_outbox, and devices of other sessions
   set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- column names after "on conflict" cannot be qualified
 begin
   with elsewhere as materialized (
     select devices.device_id, greatest(
@@ -13,7 +13,7 @@ begin
     from public.devices
     where devices.account_id = queue_badge.account_id
       and devices.session_id is distinct from private.session_id()
-      and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
+      and devices.platform <> 'web' -- browsers show a default notification for a silent push
     order by devices.device_id
     for no key update
   ), queued as (
@@ -34,26 +34,26 @@ begin
 end
 $$;
 comment on function private.queue_badge is
-  'Asks the devices of the account''s other sessions to correct the badge, each at most once in '
-  'ten minutes. The number is counted when the push is sent.';
+  'Queues a silent push to the devices of the account''s other sessions so that they update the '
+  'badge, at most once in ten minutes per device. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
   language plpgsql
-  security definer -- called for other accounts, too
+  security definer -- also called for accounts other than the caller's
   set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);
-  -- Under this lock the second of two concurrent changes counts both.
+  -- Of two concurrent changes, the second waits for this lock and then counts both.
   perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
   perform private.broadcast_to_account(account_id, 'notifications_changed',
     jsonb_build_object('unread', private.count_unread(account_id)));
 end
 $$;
 comment on function private.announce_unread is
-  'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. A caller that deletes notifications '
-  'locks the devices first.';
+  'Notifies the account''s devices that unread notifications were read or deleted: connected '
+  'devices get an event, the others a silent push that updates the badge. A caller that deletes '
+  'notifications locks the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -71,8 +71,8 @@ begin
 end
 $$;
 comment on function private.announce_read_messages is
-  'Called after messages were read, hidden or muted. If they make no notifications, only the '
-  'badge counts them.';
+  'Called after messages were read, hidden or muted. If the account gets no notifications for '
+  'messages, only the badge has counted them and must be updated.';
 
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -105,7 +105,8 @@ begin
 end
 $$;
 comment on function api.read_notification is
-  'Marks a notification as read; returns the number of unread ones. 404 not_found.';
+  'Marks a notification as read and returns the number of notifications that are still unread. 404 '
+  'not_found.';
 
 create function private.read_all_notifications() returns void
   language plpgsql security definer set search_path = ''
@@ -113,7 +114,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Locked rows are being updated for newer events, so they are skipped and stay unread.
+  -- A locked row is being updated for a newer event. It is skipped and stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -136,7 +137,8 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones that have arrived since.';
+  'Marks all notifications as read and returns the number of unread ones, which have arrived in '
+  'the meantime.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -152,7 +154,7 @@ begin
   if not found then
     perform private.refuse(404, 'not_found');
   end if;
-  perform private.lock_devices(array[caller_id]); -- before push_outbox, to which the delete cascades
+  perform private.lock_devices(array[caller_id]); -- before rows of push_outbox (cascade)
   delete from public.notifications
   where notifications.id = delete_notification.notification_id;
   if read_at is null then

@@ -1,7 +1,7 @@
 create function private.take_push_token(push_token text, account_id uuid, device_id text)
   returns void
   language plpgsql
-  security definer -- takes a token from any account that had it
+  security definer -- removes the token from any other account
   set search_path = ''
 as $$
 begin
@@ -39,11 +39,12 @@ declare
 begin
   perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
-  -- The session is locked before the account, as in a refresh; lock_caller fails without a session.
+  -- The session is locked before the account, in the same order as a token refresh does. If the session
+  -- has ended, lock_caller fails.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
-  -- Locks are taken in a fixed order, so that two accounts that swap tokens do not deadlock.
+  -- Sorted to avoid deadlocks between two accounts that swap their tokens.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key
@@ -86,9 +87,9 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
-  'devices, the least recently registered is deleted. A version or locale that is not understood '
-  'is left out. 422 device_platform_invalid.';
+  'Registers a device. From then on, its token receives no pushes for other accounts. If there are '
+  'more than 20 devices, the least recently registered one is deleted. A version or locale that '
+  'cannot be parsed is ignored. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql security definer set search_path = ''

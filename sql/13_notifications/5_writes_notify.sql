@@ -58,7 +58,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Stores a draft, or counts it into the unread notification unread_id. Returns null if a '
+  'Stores a draft, or merges it into the unread notification unread_id. Returns null if a '
   'concurrent transaction has written that notification.';
 
 create function private.set_notification_aside(
@@ -80,15 +80,15 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'After a lock conflict, defers the notification to a job; after any other error, raises an '
-  'alarm.';
+  'Handles a notification that could not be stored. After a lock conflict, a job retries it later; '
+  'any other error raises an alarm.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true, texts private.notification_text default null
 ) returns uuid
   language plpgsql
-  security definer -- notifies any account, whatever role causes it
+  security definer -- notifies any account, for any role that causes a notification
   set search_path = ''
 as $$
 declare
@@ -99,11 +99,12 @@ begin
   if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- Jobs pass details.at; they have not locked the account, whose deletion may be under way.
+    -- Only jobs pass details.at. They have not locked the account, so another transaction may be
+    -- deleting it.
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- Messages are frequent, so a notification takes only one read and one write.
+    -- Messages are frequent, so everything is read in one query and written in one statement.
     select kinds as kind, accounts.language, accounts.status, accounts.delete_at,
       account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
@@ -118,7 +119,7 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- An account whose deletion is requested is only notified of the deletion, money and security.
+      -- An account that is about to be deleted is only notified of the deletion, money and security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -131,7 +132,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If a concurrent transaction has written the notification, the loop starts again.
+    -- If a concurrent transaction has written the notification first, try again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -156,8 +157,8 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
-  'for messages, and if an event notifies many accounts.';
+  'Creates a notification and its pushes. Returns the notification''s id, or null if none was '
+  'stored. texts is passed for messages, and if one event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql stable
@@ -175,7 +176,7 @@ begin
       and (
         others.written > 0
         or exists (
-          -- The other side has written nothing, so the first message is the author's.
+          -- The other side has written nothing, so the author wrote the first message.
           select from public.messages
           where messages.conversation_id = participants.conversation_id and messages.seq = 1
             and messages.created_at < clock_timestamp() - make_interval(secs => seconds)
@@ -185,7 +186,8 @@ begin
 end
 $$;
 comment on function private.is_stranger is
-  'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
+  'Whether an author has proven neither phone nor email, never got a reply from the account, and '
+  'wrote to it for the first time within the given seconds.';
 
 create function private.awaits_reading(reader public.participants) returns boolean
   language plpgsql stable
@@ -221,9 +223,9 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
-  'it is neither archived, muted nor blocked, and its notification is unread or the account has '
-  'none for messages.';
+  'Whether to notify one side of a conversation of its unread messages: the identity is active, '
+  'the conversation is not archived, muted or blocked, and its notification is unread or the '
+  'account gets no notifications for messages.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -267,8 +269,8 @@ begin
 end
 $$;
 comment on function private.may_push is
-  'Whether a rate allows another push. Counts the pushes that arrived and those that wait, and '
-  'locks the hits of the rate, so that concurrent calls wait.';
+  'Whether a rate allows another push. It counts the pushes that were received and those that '
+  'wait, and locks the row of the rate, so that concurrent calls wait.';
 
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
@@ -277,7 +279,7 @@ create function private.queue_waiting_push(
   security definer -- writes other people's pushes
   set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- column names after "on conflict" cannot be qualified
 declare
   pause constant interval := (
     select make_interval(secs => rates.seconds) from private.rates
@@ -297,7 +299,7 @@ begin
   into due
   from private.rate_hits as counter
   where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
-  -- A push that is being sent keeps its count; later messages are counted in the next one.
+  -- The count of a push that is being sent does not change. Later messages count in the next push.
   insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
     conversation_ids, category, title, body, data, exempt, due_at, expires_at)
   select new_id, devices.account_id, devices.device_id, 'messages_waiting',
@@ -318,8 +320,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed one by one to these devices. The caller has locked the account''s row of '
+  'Queues a push with the number of messages from strangers that were not pushed individually to '
+  'these devices, at most one per hour. The caller has locked the account''s row of the rate '
   'pushes_strangers.';
 
 create function private.queue_push(
@@ -333,7 +335,7 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
-  -- The text of a push about messages is made when it is sent.
+  -- For messages, the text is made when the push is sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
     else gen_random_uuid() end;
@@ -349,7 +351,7 @@ begin
   if not found then
     return;
   end if;
-  -- A waiting push is updated regardless of the limits.
+  -- Rate limits do not prevent the update of a push that already waits.
   waits_for := array(
     select waiting.device_id from private.push_outbox as waiting
     where waiting.account_id = made.account_id and waiting.collapse_key = key
@@ -396,14 +398,14 @@ begin
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
-      -- A newer text does not wait for the retry of an older one, unless FCM asked for the wait.
+      -- The updated push does not wait for the retry of the old one, unless FCM asked for the wait.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account, or updates the waiting one. Rates limit the '
-  'pushes per author, and the pushes of messages from all strangers together.';
+  'Queues a push for each device of the account, or updates the push that already waits. Rates '
+  'limit the pushes per author, and the pushes for messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -423,7 +425,7 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  -- A kind can be pushed without being listed.
+  -- There may be pushes without a notification in the list.
   if was_unread is null and not exists (
     select from private.push_outbox
     where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
@@ -446,12 +448,12 @@ $$;
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
-  security definer -- writes push_outbox, whatever role changes the settings
+  security definer -- writes push_outbox, for any role that changes the settings
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being sent, claimed or written are skipped; private.claim_pushes applies the
-  -- current preferences before their next try.
+  -- Pushes that are being sent or are locked by another transaction are skipped. Before their next
+  -- attempt, private.claim_pushes applies the current preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -464,8 +466,9 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    -- After a failure they may, because the row does not say how much of the wait was quiet hours.
+    -- A push with the number of waiting messages is sent once an hour, and new preferences must not make it
+    -- earlier. After a failure they may, because the row does not tell how much of the wait was due to
+    -- quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)

@@ -1,6 +1,6 @@
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- notifies the account, whatever role decides
+  security definer -- notifies the account, for any role that decides
   set search_path = ''
 as $$
 declare
@@ -11,7 +11,7 @@ declare
     else 'identity_rejected' end;
 begin
   perform private.make_notification(new.account_id,
-    -- An account cannot act as a suspended identity, so the individual one is notified.
+    -- Nobody can act as a suspended identity, so the account's individual identity is notified.
     case when kind in ('identity_suspended', 'identity_restored')
       then private.individual_of(new.account_id) else new.id end,
     kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
@@ -19,12 +19,13 @@ begin
 end
 $$;
 comment on function private.on_identity_decided is
-  'Notifies the account of an admin''s decision about an identity, or of a reason given later.';
+  'Notifies the account of an admin''s decision about an identity, or of a reason that was added '
+  'later.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
-    -- Identities rejected by suspend_unproven_past have a notification of their own.
+    -- If suspend_unproven_past rejects an identity, it sends another notification.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
     or old.status <> 'suspended' and new.status = 'suspended'
@@ -38,8 +39,8 @@ create function private.on_session_begun() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Nobody is notified of the first sign-in, which is by the person who has just registered, or of
-  -- a sign-in from the same address and client soon after it (private.finish_sign_in).
+  -- There is no notification of the first sign-in, right after registration, or of another one from the
+  -- same address and client soon afterwards (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
@@ -56,7 +57,7 @@ exception
 end
 $$;
 comment on function private.on_session_begun is
-  'Writes the event of a sign-in; the trigger is in 90_platform.sql.';
+  'Stores an event for a new sign-in. The trigger is in 90_platform.sql.';
 
 create function private.on_password_changed() returns trigger
   language plpgsql
@@ -87,16 +88,17 @@ begin
 end
 $$;
 comment on function private.on_password_changed is
-  'Refuses a password set at Auth without an announcement, applies the effects of a reset, ends '
-  'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
+  'Refuses a password that was set directly at Auth, without an announcement by the facade. '
+  'Otherwise applies the effects of a reset, deletes administrators'' proofs and notifies the '
+  'account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Devices come last in the order of locks, so rows that this transaction needs later are locked
-  -- first: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
-  -- dependents if the user is being deleted.
+  -- Devices come last in the order of locks, so the rows that this transaction needs later are locked
+  -- before them: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
+  -- dependent rows if the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -153,8 +155,8 @@ begin
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity; a job tells the accounts '
-  'that had not read them.';
+  'Deletes the notifications and pushes that quote the closed identity. A job then updates the '
+  'devices of accounts that had not read them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -172,7 +174,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_review_gone is 'Withdraws the notification of the review.';
+comment on function private.on_review_gone is
+  'Deletes the notification of a review that was deleted or hidden.';
 
 create trigger reviews_withdraw_notifications
   after delete on public.reviews
@@ -206,7 +209,7 @@ create trigger settings_tell_of_terms
 
 create function private.on_push_preferences() returns trigger
   language plpgsql
-  security definer -- writes push_outbox, whatever role changes the settings
+  security definer -- writes push_outbox, for any role that changes the settings
   set search_path = ''
 as $$
 begin

@@ -1,5 +1,5 @@
--- An event for all who saved a listing is only stored here. A job notifies them later, so that the
--- owner does not wait for 10,000 notifications.
+-- Events for everybody who saved a listing are only stored here. A job notifies these people later, so
+-- that the owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql security definer set search_path = ''
@@ -21,7 +21,7 @@ begin
     where notification_events.property_id = new.id
       and notification_events.kind = 'favorite_unavailable'
       and notification_events.notified_at is null and notification_events.last_identity_id is null;
-    if not found then -- otherwise nobody was told that it was sold
+    if not found then -- if the event was still there, nobody had been notified that the listing was sold
       insert into private.notification_events (kind, property_id, details)
       values ('favorite_unavailable', new.id, '{"status":"active"}');
     end if;
@@ -33,8 +33,8 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'Stores one event for all who saved the listing: its price fell, it became unavailable, or it is '
-  'back after it was sold, rented or exchanged.';
+  'Stores one event for everybody who saved the listing: its price fell, it became unavailable, or '
+  'it is offered again after it was sold, rented or exchanged.';
 
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
@@ -47,11 +47,11 @@ create trigger properties_queue_listing_events
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
-  'Runs after properties_price_is_recorded, whose row it reads.';
+  'Runs after properties_price_is_recorded, because it reads the row that this trigger writes.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
-  security definer -- notifies the owner, whatever role decides
+  security definer -- notifies the owner, for any role that decides
   set search_path = ''
 as $$
 begin
@@ -68,8 +68,8 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its '
-  'end.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason that was added later, '
+  'or of the listing''s expiry.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
@@ -97,7 +97,8 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact, except a chat, whose first message notifies.';
+  'Notifies the owner of a request for contact. A chat is left out, because its first message '
+  'already notifies the owner.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -106,7 +107,7 @@ create trigger leads_notify_owners
 
 create function private.on_ban_lifted() returns trigger
   language plpgsql
-  security definer -- reads listings, whatever role lifts the ban
+  security definer -- reads listings, for any role that lifts the ban
   set search_path = ''
 as $$
 begin
@@ -124,8 +125,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Notifies an account, once its ban is lifted, of the listings that the end of its plan has '
-  'hidden; a banned account is not notified.';
+  'When a ban is lifted, notifies the account of listings that were hidden because its plan ended. '
+  'While an account is banned, it is not notified.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts

@@ -20,7 +20,7 @@ begin
     from (
       select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-      offset 0 -- so that the texts are made once for all columns
+      offset 0 -- stops the planner from making the texts again for each column
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
       and notifications.account_id = (sent.ends).reader_account_id
@@ -39,7 +39,8 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- Locks the rates of all readers in one order, also for new notifications, pushed later.
+      -- To avoid deadlocks, locks the rates of all readers in one order, including those of readers whose
+      -- notifications are created and pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -51,7 +52,8 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- The alias is not notifications, which would mean the column account_settings.notifications.
+    -- With the alias notifications instead of made, the argument would be resolved as the column
+    -- account_settings.notifications.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -65,8 +67,8 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Counts messages into the unread notifications about their conversations. Returns the ids of '
-  'these notifications in the order of the messages, null for a message without one.';
+  'Adds messages to the unread notifications about their conversations. Returns the ids of these '
+  'notifications in the order of the messages; null for a message that has no such notification.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language sql stable
@@ -82,13 +84,14 @@ declare
   ids uuid[];
 begin
   begin
-    -- Usually an unread notification exists, for which everything was checked when it was made.
+    -- Usually there is an unread notification already, and all checks were made when it was created.
     ids := private.count_up_messages(deliveries);
   exception
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay transactions that wait for this one.
+        -- An immediate retry would run into the same lock and delay the transactions that wait for this
+        -- one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -99,7 +102,7 @@ begin
           jsonb_build_object('messages', cardinality(deliveries),
             'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
-      -- One failed notification must not stop the others, so each is made by itself.
+      -- One failed notification must not stop the others, so each is created separately.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;
   if array_position(ids, null) is null then
@@ -128,7 +131,7 @@ begin
     perform private.renew_message_notification(new);
     return null;
   end if;
-  -- A locked notification is being updated for a newer message, so it stays unread.
+  -- A locked notification is being updated for a newer message. It is skipped and stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -142,10 +145,10 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read; if it was read in '
-  'part, the notification counts the rest.';
+  'Marks the notification of a conversation that was read or archived as read. If only some of the '
+  'messages were read, updates the notification instead.';
 
--- The trigger does not watch unread, so a new message does not evaluate its condition.
+-- The column unread is not in the list, so that the condition is not evaluated for each new message.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread < old.unread)
@@ -185,8 +188,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Updates the unread notification of a conversation to its unread messages, or deletes it if '
-  'there are none.';
+  'Updates the unread notification of a conversation to show what is still unread, or deletes it '
+  'if nothing is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -211,7 +214,7 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Updates the unread notification when a message is hidden or shown again, and removes the text '
+  'Updates the unread notification when a message is hidden or shown again. Also removes the text '
   'of a hidden message from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
@@ -234,7 +237,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_conversation_muted is 'Drops the conversation''s waiting pushes.';
+comment on function private.on_conversation_muted is
+  'Deletes the pushes about the conversation that wait to be sent.';
 
 create trigger participants_muted_are_not_pushed
   after update of muted on public.participants

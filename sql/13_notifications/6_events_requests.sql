@@ -7,7 +7,7 @@ begin
   return new;
 end
 $$;
-comment on function private.on_notification_request is 'Makes the requested notification.';
+comment on function private.on_notification_request is 'Creates the requested notification.';
 
 create trigger notification_requests_are_met
   instead of insert on private.notification_requests

@@ -1,7 +1,8 @@
--- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
--- make notifications as before, and the old notifications stay read.
+-- Whoever archives a conversation or blocks somebody has seen the messages, so their notifications are
+-- marked as read. Later messages create new notifications as usual.
 
--- Archiving sets muted as well; messages set only archived, so they skip this condition.
+-- Watches muted, which archiving also sets. A new message updates archived but not muted, so the condition
+-- is not evaluated for it.
 create trigger participants_read_notifications_when_archived
   after update of muted on public.participants
   for each row when (new.archived and not old.archived)
@@ -32,7 +33,7 @@ begin
 end
 $$;
 comment on function private.on_block_seen is
-  'Marks the blocker''s notifications of conversations with the blocked account as read.';
+  'Marks the blocker''s notifications about conversations with the blocked account as read.';
 
 create trigger blocks_settle_notifications
   after insert on public.blocks

@@ -41,7 +41,8 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, when it can be renewed.';
+  'Job: warns the owner of a listing once, seven days before it expires. From then on the owner '
+  'can renew it.';
 
 create function private.licence_warning(licence_expires_on date) returns integer
   language plpgsql stable set search_path = ''
@@ -96,7 +97,7 @@ as $$
     where organisations.active
       and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
       and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
-      -- An owner who has sent a later date is waiting for an admin.
+      -- If the owner has already sent a new date, an admin has to approve it.
       and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
       and not exists (
         select from private.licence_warnings
@@ -110,7 +111,8 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_licences is
-  'Job: warns companies and offices 30 and 7 days before their licence ends, and on the last day.';
+  'Job: warns companies and offices 30 and 7 days before their licence expires, and on its last '
+  'day.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''
@@ -119,7 +121,7 @@ as $$
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
 comment on function private.purge_notifications is
-  'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
+  'Job: deletes notifications after 180 days, and expiry warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
   language sql security definer set search_path = ''
@@ -133,7 +135,7 @@ as $$
         order by done.notified_at
         limit 1000
       )
-        -- Ids grow with time, so old events have the lowest ids.
+        -- Ids increase with time, so the oldest events have the lowest ids.
         or notification_events.created_at < now() - interval '2 days'
           and notification_events.id in (
             select first.id from private.notification_events as first order by first.id limit 1000

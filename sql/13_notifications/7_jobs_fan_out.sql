@@ -19,8 +19,8 @@ declare
   sign_in private.notification_events;
   notified bigint := 0;
 begin
-  -- Auth creates a session even if the facade only checks a password; within two seconds the facade
-  -- deletes it with its event (private.discard_session).
+  -- When the facade only checks a password, Auth creates a session as well. The facade deletes the session
+  -- and its event within two seconds (private.discard_session).
   for sign_in in
     select * from private.notification_events
     where notification_events.notified_at is null
@@ -28,7 +28,7 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 20 -- a small batch, so that requests do not wait for the processor
+    limit 20 -- a small batch, to leave the CPU to requests
     for update skip locked
   loop
     begin
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies the next 200 people, except those who have accepted the new terms; returns 0 when '
-  'nobody is left.';
+  'Job: notifies the next 200 people of new terms, except people who have already accepted them. '
+  'Returns 0 when nobody is left.';
 
 create function private.announce_withdrawals() returns bigint
   language plpgsql
@@ -120,8 +120,8 @@ begin
 end
 $$;
 comment on function private.announce_withdrawals is
-  'Job: tells the devices of an account that unread notifications were deleted with a closed '
-  'identity; returns 0 when no account is left.';
+  'Job: notifies the devices of one account that unread notifications were deleted because an '
+  'identity was closed. Returns 0 when no account is left.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -130,7 +130,7 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  -- The lock on the oldest event of a listing and kind protects all its events of that kind.
+  -- Whoever locks the oldest event of a listing and kind may handle all events of that listing and kind.
   select * into event from private.notification_events as oldest
   where oldest.notified_at is null and oldest.property_id is not null
     and not exists (
@@ -138,15 +138,15 @@ begin
       where older.property_id = oldest.property_id and older.kind = oldest.kind
         and older.notified_at is null and older.id < oldest.id
     )
-  -- Events that already had a batch come last, so that an event for many accounts delays no others.
+  -- Events with a finished batch come last, so that an event for many accounts does not delay the others.
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- If some people were notified of a price fall, the others are too, before the next event.
+  -- If some people were already notified of this price, the rest are notified of it before the next event.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
-  -- Otherwise only the newest event is kept; it gets the highest of the earlier prices.
+  -- Otherwise only the newest event is kept. As the price before the fall, it gets the highest earlier one.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -189,8 +189,8 @@ begin
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text gives the current state of the listing, not its state at the time of the event; but
-  -- everybody who is notified of one price fall gets the same price.
+  -- The text describes the listing's current state, not its state at the time of the event. Only the price
+  -- is the same for everybody who is notified of one price fall.
   if event.kind = 'favorite_price_drop' then
     price := coalesce((event.details ->> 'price')::numeric, property.price);
     if not property.listed or (property.price <= price) is not true then
@@ -227,8 +227,9 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts. Null if the event is outdated, if the same state or three price falls '
-  'were notified within a day, or if the price is not 5 percent below the last notified one.';
+  'The values for the texts. Null if the event is outdated, if people were notified of the same '
+  'state or of three price falls within the last day, or if the price is not at least 5 percent '
+  'below the last one in a notification.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -245,12 +246,13 @@ begin
   if event.id is null then
     return 0;
   end if;
-  -- This waits for a deletion of the owner, which withdraws only the notifications that it finds.
+  -- If the owner is just being deleted, this waits: the deletion withdraws only notifications that exist
+  -- already.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    if event.details ? 'price' then -- some people were notified, so it counts
+    if event.details ? 'price' then -- some people were notified of it, so it is kept for the limits
       update private.notification_events set notified_at = now()
       where notification_events.id = event.id;
     else
@@ -297,7 +299,7 @@ begin
 end
 $$;
 comment on function private.fan_out_listing_events is
-  'Job: notifies the next 200 accounts that saved a listing; returns 0 when nothing is left.';
+  'Job: notifies the next 200 accounts that saved a listing. Returns 0 when nothing is left.';
 
 create function private.retry_deferred_notifications() returns bigint
   language plpgsql
@@ -310,7 +312,7 @@ declare
   said record;
 begin
   select * into deferred from private.deferred_notifications
-  -- A notification that was deferred just now would meet the same lock again.
+  -- A notification that was deferred only just now would run into the same lock again.
   where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
   order by deferred_notifications.id
   limit 1
@@ -320,7 +322,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- The notification counts the messages that are unread now; under this lock that cannot change.
+    -- The notification counts the messages that are unread now. The lock keeps their number from changing.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
@@ -341,7 +343,7 @@ begin
     texts := said.texts;
     deferred.details := deferred.details || jsonb_build_object('seq', said.last_seq);
   end if;
-  -- The quoted identity may have been closed since; then its words must not be quoted.
+  -- If the quoted identity has been closed in the meantime, its words must not be quoted any more.
   if not exists (
     select from public.identities
     where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
@@ -354,7 +356,8 @@ begin
 end
 $$;
 comment on function private.retry_deferred_notifications is
-  'Job: makes the oldest deferred notification; if it meets a lock again, it is deferred again.';
+  'Job: creates the oldest deferred notification. After another lock conflict it is deferred '
+  'again.';
 
 grant execute on function
   private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,

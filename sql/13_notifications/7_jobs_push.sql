@@ -59,9 +59,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that have expired, were read or tried 8 times, were lost in two crashes (one '
-  'if a newer push waits), quote a blocked identity or are switched off, and pushes to signed-out '
-  'devices or accounts that may not act.';
+  'Job: deletes pushes that have expired, were read, failed 8 times, were lost in two crashes (one '
+  'crash if a newer push waits), quote a blocked identity or are switched off, and pushes to '
+  'devices that are signed out or accounts that may not act.';
 
 create function private.hold_in_quiet_hours() returns void
   language sql set search_path = ''
@@ -78,8 +78,8 @@ as $$
   )
 $$;
 comment on function private.hold_in_quiet_hours is
-  'Postpones pushes that were due before quiet hours but not sent, because they failed, all pushes '
-  'were paused, or the job did not run.';
+  'Postpones pushes that were due before quiet hours but were not sent in time, because they '
+  'failed, all pushes were paused, or the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -112,8 +112,9 @@ begin
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push at sending, from the messages that are unread then; null if none is. A '
-  'push about waiting messages counts messages that were not pushed.';
+  'Makes the text of a push for messages when it is sent, from the messages that are still unread; '
+  'null if none is unread. For a push about waiting messages, the text is the number of messages '
+  'that were not pushed individually.';
 
 create function private.still_holds(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -142,8 +143,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether a push about a listing is still true: its price, whether it is offered, its expiry. '
-  'False if the push quotes a title that may no longer be shown.';
+  'Whether a push about a listing still agrees with it: the price, whether it is offered, and its '
+  'expiry. False if the push quotes a title that may no longer be shown.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -166,8 +167,8 @@ begin
 end
 $$;
 comment on function private.badge is
-  'The number on the app''s icon: unread notifications and, where messages make none, unread '
-  'conversations.';
+  'The number on the app icon: unread notifications plus, if messages create no notifications, '
+  'unread conversations.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql security definer set search_path = ''
@@ -197,7 +198,7 @@ begin
   update private.push_outbox as taken
   set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
       attempts = taken.attempts + 1,
-      -- A row that still has a lease was claimed before, and nobody knows whether it was sent.
+      -- If the row still has a lease, an earlier attempt ended without a result: it may have been sent.
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
@@ -214,7 +215,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- Pushes that were read after drop_pushes, or are no longer true of their listing.
+    -- These were read after drop_pushes ran, or no longer agree with their listing.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -246,9 +247,10 @@ declare
 begin
   select * into push from private.push_outbox where push_outbox.id = count_push.id;
   if push.author_id is null and push.collapse_key <> 'messages_waiting' then
-    return; -- no rate counts it
+    return; -- no rate limits this push
   end if;
-  -- The hits are locked before the rows, as in queue_push. Another device may have counted the push.
+  -- rate_hits is locked before push_outbox, as in queue_push. The push may already have been counted when
+  -- another device received it.
   for rule in
     select rules.name, rules.subject
     from (values
@@ -278,7 +280,7 @@ begin
 end
 $$;
 comment on function private.count_push is
-  'Counts a push that a device has received, once for all devices of the account.';
+  'Counts a push towards its rates when the first device of the account has received it.';
 
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
@@ -294,8 +296,9 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer push was queued, which is sent as soon as FCM accepts it. If it counts messages, it
-    -- takes over the count and the due time of the failed push.
+    -- A newer push was queued in the meantime and replaces the failed one. It is sent as soon as FCM accepts
+    -- pushes again. If it gives a number of messages, it takes over the count and the due time of the failed
+    -- push.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -338,10 +341,10 @@ begin
     perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
-    -- The device is deleted with its waiting pushes, unless it has a new token.
+    -- Deletes the device and its waiting pushes, unless it has registered a new token.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may hold a newer push.
+    -- If the lease has ended, the row may contain a newer push by now.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
@@ -350,9 +353,10 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM does '
-  'not know the token; dead after three in a row), retry or wait (no attempt). The next try is '
-  'after wait seconds; a newer text is tried after the held seconds that FCM asked for.';
+  'Records the outcome of a push: sent, dropped (can never be sent), dead (FCM rejects the token), '
+  'unknown (FCM does not know the token; the third time in a row counts as dead), retry, or wait '
+  '(not attempted). The next attempt is after wait seconds. If the push is updated, the next '
+  'attempt is after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,

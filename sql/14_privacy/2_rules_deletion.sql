@@ -1,5 +1,5 @@
--- A deletion can be cancelled for 14 days by signing in. Every deletion of the Auth user calls
--- private.anonymise_account; each area cleans up by a trigger on accounts.status -> 'deleted' or
+-- For 14 days, signing in cancels a deletion. When the Auth user is deleted in any way,
+-- private.anonymise_account runs. Each area then cleans up in a trigger on accounts.status -> 'deleted' or
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
 create function private.obligations(account_id uuid, money text, identity_id uuid default null)
@@ -21,5 +21,5 @@ begin
 end
 $$;
 comment on function private.obligations is
-  'The obstacles to the deletion of the account, or to the closing of one identity: auction, money '
-  'or both. The argument money is the person''s decision about the wallets.';
+  'What prevents the deletion of the account, or the closing of one identity: auction, money or '
+  'both. The argument money is what the person has decided about the wallets.';

@@ -1,7 +1,7 @@
--- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts lists
--- the exceptions and their reasons. About other people it has only ids, names and the texts that
--- they wrote to or about the account. Only the facade calls it, in a transaction after the one that
--- counts the call (06_properties/5_writes_contact.sql).
+-- The export contains all data of the account, as it appears on the account's own screens;
+-- test/privacy/export.test.ts lists the exceptions and their reasons. About other people it contains only
+-- ids, names and the texts that they wrote to or about the account. Only the facade calls it: one
+-- transaction counts the call, the next makes the export (06_properties/5_writes_contact.sql).
 
 create function private.exported_providers(account_id uuid) returns json
   language plpgsql stable
@@ -121,6 +121,6 @@ begin
 end
 $$;
 comment on function private.export_account is
-  'Facade: everything that the calling account owns, with all its identities, as one JSON object.';
+  'Facade: all data of the calling account and its identities, as one JSON object.';
 
 grant execute on function private.export_account to authenticated;

@@ -45,7 +45,7 @@ $$;
 
 create function private.own_identities() returns uuid[]
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so its own query must bypass policies
   set search_path = ''
 as $$
 begin
@@ -97,7 +97,7 @@ $$;
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- owned by the role exporting
+  security definer -- runs as its owner, the role exporting
   set search_path = ''
 as $$
 begin
@@ -249,7 +249,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- Of a review that is not listed, only the identity's own reply is exported.
+    -- If a review is not listed, the export contains only the identity's own reply.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
@@ -264,7 +264,8 @@ begin
       select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
       where featured_credits.identity_id = identity.id
     ),
-    -- A report of a message would reveal its reporter; the message is in its conversation.
+    -- Reports of messages are left out: they would reveal who reported. The messages themselves are exported
+    -- with their conversations.
     'reported', (
       select coalesce(json_agg(json_build_object(
         'targetType', reports.target_type,

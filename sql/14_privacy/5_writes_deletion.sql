@@ -23,7 +23,7 @@ declare
   due timestamptz;
 begin
   perform private.refuse_obligations(account_id, money, null);
-  -- The change of the account deletes its sessions, so they are locked first.
+  -- The update of the account deletes its sessions, so they are locked here, before the account.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
@@ -35,8 +35,8 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
-  'give_up. 409 account_has_obligations, last_admin.';
+  'Schedules the deletion of an account in 14 days. money is the decision about the wallets: '
+  'refund or give_up. 409 account_has_obligations, last_admin.';
 
 create function private.request_closing(account_id uuid, identity_id uuid, money text default null)
   returns jsonb
@@ -60,7 +60,7 @@ begin
   ) then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
-  -- A repeated request keeps its date; the decision about the money may change.
+  -- A repeated request keeps the date of the first, but may change the decision about the money.
   money := coalesce(money, identity.money_at_close);
   perform private.refuse_obligations(account.id, money, identity.id);
   update public.identities
@@ -81,9 +81,9 @@ begin
 end
 $$;
 comment on function private.request_closing is
-  'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
-  'Returns the plan that is lost without a refund. 404 identity_not_found, 409 '
-  'account_has_obligations, status_transition_invalid if it is suspended or reported.';
+  'Hides a company or office and schedules its closing in 14 days. money is the decision about its '
+  'wallet. Returns the plan that will be lost without a refund. 404 identity_not_found, 409 '
+  'account_has_obligations, status_transition_invalid if the identity is suspended or reported.';
 
 create function private.cancel_closing(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -118,7 +118,8 @@ end
 $$;
 comment on function api.cancel_closing is
   'Cancels the closing of one of the caller''s companies or offices within the 14 days. 404 '
-  'identity_not_found, 409 licence_in_use if another was verified with its licence since then.';
+  'identity_not_found, 409 licence_in_use if another company or office has been verified with its '
+  'licence in the meantime.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;
 grant execute on function private.cancel_closing, api.cancel_closing to authenticated;

@@ -16,7 +16,7 @@ begin
 end
 $$;
 comment on function private.on_deletion_requested is
-  'Notifies the account that its deletion was requested (also by SMS and proven email) or '
+  'Notifies the account that its deletion was requested (also by SMS and to the proven email) or '
   'cancelled.';
 
 create trigger accounts_tell_of_their_deletion
@@ -26,7 +26,7 @@ create trigger accounts_tell_of_their_deletion
   )
   execute function private.on_deletion_requested();
 comment on trigger accounts_tell_of_their_deletion on public.accounts is
-  'Runs after the triggers that end the sessions and hide the account.';
+  'Runs after the triggers that delete the sessions and hide the account.';
 
 create function private.forget_traces() returns trigger
   language plpgsql security definer set search_path = ''
@@ -42,8 +42,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the traces of a deleted account. Counters of rates are kept until they expire within a '
-  'day, because they protect the phone and the email, not the account.';
+  'Deletes the remaining data about a deleted account. Rate limit counters are kept until they '
+  'expire within a day, because they protect the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts

@@ -4,7 +4,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- A user that a sign-in has locked is skipped, because the sign-in cancels the deletion.
+  -- If a sign-in has locked the user, the account is skipped, because the sign-in cancels the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -39,7 +39,7 @@ as $$
   ), true)
 $$;
 comment on function private.delete_due_accounts is
-  'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
+  'Job: deletes Auth users whose 14 days are over. Triggers anonymise their accounts.';
 
 create function private.close_due_identity(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -106,7 +106,7 @@ as $$
   where due.owed <> '{}'
 $$;
 comment on function private.stopped_deletions is
-  'Accounts and identities whose deletion or closing is due, but stopped by money or an auction.';
+  'Accounts and identities whose deletion or closing is due but blocked by money or an auction.';
 
 create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
@@ -122,7 +122,8 @@ begin
   if not found then
     return false;
   end if;
-  -- The owner was notified already if an admin settled the alarm or another run raised it.
+  -- If an alarm exists, another run has raised it and has already notified the owner, even if an admin
+  -- settled it since.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
@@ -184,8 +185,8 @@ begin
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies the admins and the owner, once, of each deletion or closing that money or an auction '
-  'stops.';
+  'Job: if money or an auction blocks a due deletion or closing, notifies the admins and the owner '
+  'once.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -229,9 +230,9 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts that lost their email to an account that proved it, and '
-  'have had no email, phone or provider for 14 days. Raises an alarm if money or an auction '
-  'prevents the deletion.';
+  'Job: requests the deletion of accounts whose email was taken over by another account that '
+  'proved it, and that have had no email, phone or provider for 14 days. Raises an alarm if money '
+  'or an auction prevents the deletion.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,

@@ -4,7 +4,8 @@ create table private.needed_rows (
   primary key (table_name, name)
 );
 comment on table private.needed_rows is
-  'Rows that must exist, else an alarm is raised. Never purged: each release has the full list.';
+  'Rows that must exist. If one is missing, an alarm is raised. Never purged: each release has the '
+  'full list.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -20,6 +21,7 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
 comment on view private.named_rows is
-  'The rows that must not go missing; a release copies them into private.needed_rows.';
+  'The current rows of the kinds that must not go missing. A release copies their names into '
+  'private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;

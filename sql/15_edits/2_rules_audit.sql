@@ -2,7 +2,7 @@ create function private.audit_edit() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- private.audit_change records changes of these columns; edited is set by a trigger.
+  -- Not recorded here: private.audit_change records changes of these columns, and a trigger sets edited.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -29,7 +29,7 @@ begin
     tg_argv[0] || case tg_op
       when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
     tg_argv[0],
-    -- In some tables the id is a word or a number, which target_id cannot store.
+    -- target_id stores only UUIDs. In some tables the id is a word or a number and is left out.
     substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
       from '^[0-9a-f]{8}-.{27}$')::uuid,
     jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),
@@ -39,4 +39,5 @@ begin
 end
 $$;
 comment on function private.audit_edit is
-  'Records a change by hand in the audit trail. Arguments: target type, columns that may change.';
+  'Records a change made in Studio or with SQL in the audit trail. Arguments: target type, columns '
+  'that may change.';

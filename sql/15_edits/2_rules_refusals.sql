@@ -61,7 +61,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- a jsonb column may have a JSON null
+      and atttypid <> 'jsonb'::regtype -- JSON null is a value, but looks like NULL here
       and given ->> attname is null
     order by attnum
     limit 1
@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'Returns a sentence about the first rule that a row breaks, or null. An error of Postgres would '
-  'show the name of a constraint and the whole row.';
+  'Returns a sentence that explains the first rule that a row breaks, or null. The error of '
+  'Postgres would show the name of a constraint and the whole row instead.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql set search_path = ''
@@ -90,4 +90,5 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses a row that breaks a rule, and says which.';
+comment on function private.explain_refusal is
+  'Refuses a row that breaks a rule, with a message that explains the rule.';

@@ -1,7 +1,7 @@
--- This lists what may be changed by hand, in Studio or by SQL. A listed change has the same effects
--- as one through the API and is recorded in the audit trail. Anything else is refused with the
--- table's `sentence`, or a default one if the table is not listed. `acts` names what is allowed
--- besides updates: insert, delete or both.
+-- This list defines what may be changed by hand, in Studio or with SQL. Such a change has the same effects
+-- as one through the API and is recorded in the audit trail. All other changes are refused with the
+-- `sentence` of the table, or with a default text if the table is not in the list. `acts` names what is
+-- allowed besides updates: insert, delete or both.
 
 do $$
 declare
@@ -154,7 +154,8 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers fire in the order of their names: those with _ before the table's own, with ~ after.
+    -- Triggers fire in the order of their names: names that begin with _ fire before the table's own
+    -- triggers, names that begin with ~ after them.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',

@@ -1,4 +1,4 @@
--- No table is read whole: long queues are counted up to a limit, by the index that the job reads.
+-- No table is scanned completely: long queues are counted up to a limit, with the index that the job uses.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -49,7 +49,8 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may keep many of these files, so the limit is applied before kept files are left out.
+      -- Reports may keep many of these files. To bound the work, the limit is applied before the kept files
+      -- are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -78,7 +79,7 @@ as $$
   ) as due
 $$;
 comment on function private.job_queues is
-  'The number of items that wait for each job, and the time of the oldest.';
+  'For each job, the number of items that wait for it and the time of the oldest.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -101,7 +102,8 @@ as $$
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
 comment on function private.moderation_queues is
-  'The number of waiting items of each kind of GET /admin/moderation, and the time of the oldest.';
+  'For each kind of item in GET /admin/moderation, the number of waiting items and the time of the '
+  'oldest.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
@@ -162,6 +164,6 @@ as $$
   select extract(epoch from clock_timestamp() - private.last_beat())::double precision
 $$;
 comment on function private.replica_lag is
-  'The lag of this replica in seconds; null without a beat.';
+  'How many seconds this replica is behind the primary; null if no heartbeat has arrived.';
 
 grant execute on function private.figures, private.replica_lag to backend;

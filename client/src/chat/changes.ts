@@ -1,4 +1,4 @@
-// Reads changed conversations from the lists.
+// Finds changed conversations by reading the lists of conversations.
 import type { Client } from '../client.ts'
 import type { Schemas } from '../operations.ts'
 import { once } from './link.ts'
@@ -7,9 +7,9 @@ const pageSize = 20
 const mostPages = 5
 
 /**
- * Returns the conversations from the newest back to `since`; within a page the oldest comes first. It reads
- * on until it finds the change at `changedAt`, because an old conversation may have been read, muted or
- * archived.
+ * Returns the conversations from the newest back to `since`; within a page, the oldest comes first. Continues
+ * until it has found the change at `changedAt`, which may belong to an older conversation that was read,
+ * muted or archived.
  */
 export async function changesSince(
   client: Client,

@@ -1,7 +1,7 @@
-// Follows a private channel of Supabase Realtime through changes of its name.
+// Stays on a private channel of Supabase Realtime even if the channel is renamed.
 import { saysHearing } from '../../../functions/chat/hearing.ts'
 
-/** A client of supabase-js, reduced to the parts used here. */
+/** The parts of a supabase-js client that are used here. */
 export type Supabase = {
   channel(topic: string, options: { config: { private: true } }): unknown
   removeChannel(channel: never): Promise<unknown>
@@ -24,15 +24,15 @@ export type Channel = {
 
 type Options = {
   /**
-   * True for a channel on which the database sends. Such a channel counts as joined only once Realtime
-   * receives the database's events.
+   * True for a channel on which the database sends. It counts as joined only once Realtime receives events
+   * from the database.
    */
   fromDatabase?: true
-  /** Channel options beside `private`. */
+  /** Further channel options, besides `private`. */
   config?: Record<string, unknown>
   listen(channel: Channel): void
   joined(channel: Channel): void
-  /** The channel does not receive events, or has stopped receiving them. */
+  /** Called when the channel could not be joined or has stopped receiving events. */
   interrupted(): void
 }
 
@@ -78,26 +78,26 @@ export class FollowedChannel {
     channel.subscribe((status, error) => {
       if (this.channel !== channel) return
       if (status === 'SUBSCRIBED') return fromDatabase || joined()
-      // A closed channel does not reopen by itself. A refused one would retry for ever, and each refusal
-      // silences the whole connection for 5 s.
+      // supabase-js does not reopen a closed channel. It retries a refused one for ever, and Realtime blocks
+      // the whole connection for 5 s after each refusal.
       this.refused = deniedReason.test(error?.message ?? '')
       if (this.refused || status === 'CLOSED') void this.leave()
       this.options.interrupted()
     })
   }
 
-  /** Joins the same topic again, which makes Realtime reconnect if it has lost the database. */
+  /** Leaves and rejoins the topic. If Realtime has lost the database, this makes it reconnect. */
   async rejoin(): Promise<void> {
     const { channel, topic } = this
     if (!channel || this.rejoining) return
     this.rejoining = true
-    // Until the old channel has been left, supabase-js would return it again.
+    // supabase-js returns the old channel until it has been left.
     await this.leave()
     this.rejoining = false
     if (!this.stopped && this.topic === topic) this.join(topic)
   }
 
-  /** Lets the next `follow` try a refused topic again. */
+  /** Allows the next `follow` to retry a topic that was refused. */
   retryRefused(): void {
     this.refused = false
   }

@@ -1,5 +1,5 @@
-// The link through the chat gateway: one socket with the frames of protocol.ts. It polls while it has no
-// connection.
+// The transport over the chat gateway: one socket with the frames of protocol.ts. While there is no
+// connection, it polls.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
@@ -20,10 +20,10 @@ const answerTime = 10_000
 const heartbeatEvery = 25_000
 const typingEvery = 2000
 
-/** The gateway would refuse a retry after a close with one of these codes. */
+/** Close codes after which the gateway would refuse any retry. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
-/** The error of a final close. Its code never says that a retry may succeed. */
+/** Returns the error for a close without retry. Its code is never a temporary one. */
 function finalFailure(code: number, reason: string): ApiError {
   const isRight = code === closeCodes.forbidden && reason !== ''
   return asApiError({ code: isRight ? reason : 'chat_ended', message: reason || 'closed' })
@@ -39,11 +39,11 @@ type Socket = {
 }
 
 type Options = {
-  /** The gateway's address, if not `<project>/functions/v1/chat`. */
+  /** The address of the gateway; `<project>/functions/v1/chat` by default. */
   url?: string
-  /** Replaces the platform's WebSocket. Node has one from 22 on; before that, the package `ws` works. */
+  /** Replaces the global WebSocket. Node before version 22 has none; there, the package `ws` works. */
   WebSocket?: SocketClass
-  /** Tells whether the app is visible; see `realtime`. */
+  /** Returns whether the app is visible; see `realtime`. */
   visible?: () => boolean
   /** Unless this is false, the other side sees which conversation is open. */
   sharePresence?: boolean
@@ -64,7 +64,7 @@ export function gateway(options: Options = {}): Link {
   return new GatewayLink(Socket, options)
 }
 
-/** Returns a promise that is settled from outside. Its rejection may stay unhandled. */
+/** Returns a promise that the caller settles. An unhandled rejection of it causes no warning. */
 function deferred() {
   let resolve!: () => void
   let reject!: (failure: ApiError) => void
@@ -94,7 +94,7 @@ class GatewayLink implements Link {
   private client!: Client
   private listener!: LinkListener
   private socket: Socket | undefined
-  /** Resolved while there is a socket whose token the gateway has accepted. */
+  /** Resolved while the gateway has accepted the token of the current socket. */
   private ready = deferred()
   private authenticated = false
   private token = ''
@@ -165,28 +165,28 @@ class GatewayLink implements Link {
     this.end(connectionError('closed'))
   }
 
-  /** Keeps one socket open and replaces it when it is lost, more slowly after each failure. */
+  /** Keeps one socket open. Reconnects when it is lost, with a longer pause after each failure. */
   private async keepConnected(): Promise<void> {
     let failures = 0
     while (!this.ended) {
       try {
         const { lost } = await this.open()
         this.token = await tokenOf(this.client)
-        // The chat may have been closed while the token was fetched, for example because of a new session.
+        // While the token was fetched, the chat may have been closed, for example because of a new session.
         if (this.ended) throw this.ended
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
         this.authenticated = true
         this.ready.resolve()
         for (const conversationId of this.joined) void this.rejoin(conversationId)
-        // Finds missed changes and, the first time, the current state.
+        // Fetches missed changes or, the first time, the current state.
         void this.check()
         const clock = setInterval(() => void this.heartbeat(), heartbeatEvery)
         await lost
         clearInterval(clock)
       } catch (error) {
         const { code, message, temporary } = error as ApiError
-        // The connection is retried, because the app may supply a better token next time.
+        // Reported, but still retried: the app may supply a valid token next time.
         if (!temporary && !this.ended) this.listener.error({ code, message })
       }
       this.dropSocket()
@@ -194,7 +194,7 @@ class GatewayLink implements Link {
     }
   }
 
-  /** Opens a socket; `lost` resolves when it is lost. */
+  /** Opens a socket. `lost` resolves when the connection is lost. */
   private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
       const { url, region } = this.client
@@ -238,13 +238,13 @@ class GatewayLink implements Link {
     for (const { reject } of this.pending.values()) reject(connectionError('The socket is closed.'))
     this.pending.clear()
     for (const conversationId of this.present) this.notePresence({ conversationId, here: false })
-    // Calls that wait for the next socket keep waiting.
+    // Otherwise `ready` is still pending, and the calls that wait for it go on waiting.
     if (this.authenticated) this.ready = deferred()
     this.authenticated = false
     if (this.ended) this.ready.reject(this.ended)
   }
 
-  /** Ends the link for good. */
+  /** Ends the link without a retry. */
   private end(failure: ApiError) {
     this.ended = failure
     clearInterval(this.clock)
@@ -285,7 +285,7 @@ class GatewayLink implements Link {
     this.checking = false
   }
 
-  /** Checks the connection, and sends a renewed token to the gateway. */
+  /** Checks the connection, and sends the token to the gateway if it was renewed. */
   private async heartbeat() {
     const { socket } = this
     try {

@@ -1,5 +1,5 @@
 /**
- * Chat. It works in the same way over either transport, the chat gateway or Supabase Realtime:
+ * Chat. It works the same over both transports, the chat gateway and Supabase Realtime:
  *
  * ```ts
  * import { createChat, realtime } from 'kuwait-property-client/chat'
@@ -20,15 +20,20 @@
  * chat.close()
  * ```
  *
- * It reconnects by itself, more slowly after each failure. A joined conversation's messages arrive once
- * each and in order of `seq`, including those sent while there was no connection. Messages are sent one
- * after another, each under one `clientMessageId` until the server has stored it or refused it for good;
- * waiting ones are stored and sent after the app's next start. When the service renames a Realtime
- * channel, the chat joins the new one. While the app is visible, the chat fetches events that Realtime did
- * not deliver every 25 s and then rejoins the channel; without a connection it fetches them every 3 s. A
- * chat ends with its session, and when the service closes it for good: `error` then says why, unsent
- * messages fail with that code, and nothing is sent or received until the app makes a new chat. After
- * `leave` no event of that conversation arrives, not even `conversation_updated`, until it is joined again.
+ * It reconnects automatically, with a longer pause after each failure. The messages of a joined conversation
+ * arrive exactly once and in order of `seq`, including messages that were sent while there was no connection.
+ *
+ * Messages are sent one after another. Each keeps its `clientMessageId` for all retries, until the server has
+ * stored it or refused it for good. Unsent messages are kept in the storage and sent after the next start of
+ * the app.
+ *
+ * When the service renames a Realtime channel, the chat joins the new one. While the app is visible, the chat
+ * fetches missed events: every 25 s, and every 3 s without a connection. If Realtime missed an event, the
+ * chat rejoins the channel.
+ *
+ * A chat ends with its session, or when the service closes it for good. Then `error` gives the reason, unsent
+ * messages fail with its code, and nothing is sent or received until the app creates a new chat. After
+ * `leave`, the app gets no events of the conversation, not even `conversation_updated`, until it joins again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -60,19 +65,19 @@ export type * from '../../../functions/chat/protocol.ts'
 /** The events that an app can listen for. */
 export type Events = {
   new_message: { message: Message }
-  /** The current state of a conversation, joined or not, or of a new one. */
+  /** The current state of any of the user's conversations, whether joined or not, including new ones. */
   conversation_updated: ConversationUpdated
-  /** The other side has read a conversation. A missed event is not repeated; see `peerReadSeq`. */
+  /** The other side has read a conversation. Missed events are not repeated; see `peerReadSeq`. */
   message_read: MessageRead
-  /** A notification is new or has grown. Messages have none. Missed ones are at `GET /notifications`. */
+  /** A notification is new or counts another event; never for messages. Missed: `GET /notifications`. */
   notification: Notified
-  /** Notifications were read or are gone, on whatever device. Missed ones: `GET /notifications/unread-count`. */
+  /** Notifications were read or deleted on any device. Missed events: `GET /notifications/unread-count`. */
   notifications_changed: NotificationsChanged
-  /** An administrator has hidden a message, so stop showing it. */
+  /** An administrator has hidden a message. The app must stop showing it. */
   message_hidden: MessageHidden
   typing: { conversationId: string }
   presence: { conversationId: string; here: boolean }
-  /** A message was refused for good; it may date from before the app's start. */
+  /** A message was refused for good. It may have been written before the app was restarted. */
   refused: { message: NewMessage; error: ChatError }
   error: ChatError
 }
@@ -82,7 +87,7 @@ export type Chat = {
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
   /**
-   * Retries until the server has stored the message or refused it for good, or until the chat ends.
+   * Sends a message, with retries until the server has stored it or refused it for good, or the chat ends.
    * Returns the stored message or throws an ApiError.
    */
   send(
@@ -90,11 +95,11 @@ export type Chat = {
   ): Promise<Message>
   /** Returns the unsent messages, oldest first. */
   unsent(): Promise<NewMessage[]>
-  /** Shows the other side of a joined conversation that the user is typing. */
+  /** Lets the other side of a joined conversation see that the user is typing. */
   typing(conversationId: string): void
   /** Listens for an event. Returns a function that stops listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
-  /** Ends the chat, as the end of its session does. Unsent messages stay stored for the same account. */
+  /** Ends the chat, as signing out does. Unsent messages are kept for the same account. */
   close(): void
 }
 
@@ -162,7 +167,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
         emit('error', asChatError(error))
-        // Retries after a pause. Otherwise only a link that breaks and resumes would fill the feed.
+        // Retries after a pause. Otherwise the feed would be filled only after the next reconnect.
         wait(2000).then(() => feed.fill())
       },
     })
@@ -209,7 +214,7 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
     link.close()
   }
 
-  // A chat ends with its session, so that none of its events reach the next session.
+  // A chat ends with its session, so that the next session receives none of its events.
   let own: string | undefined
   function follow(session: Session | undefined) {
     const now = session && sessionOf(session.accessToken)

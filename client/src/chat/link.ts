@@ -14,7 +14,7 @@ import { ApiError, type ErrorCode } from '../errors.ts'
 /** A transport; see gateway.ts and realtime.ts. */
 export type Link = {
   start(client: Client, listener: LinkListener): void
-  /** Resolves once every later event of the conversation will be received. */
+  /** Resolves once all further events of the conversation are received. */
   join(conversationId: string): Promise<void>
   leave(conversationId: string): void
   send(message: NewMessage): Promise<Message>
@@ -32,16 +32,16 @@ export type LinkListener = {
   hidden(hidden: MessageHidden): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void
-  /** The conversation's events are received again after a break. */
+  /** After an interruption, the events of the conversation are received again. */
   resumed(conversationId: string): void
-  /** The right to receive the conversation's events is gone. */
+  /** The user may no longer receive the events of the conversation. */
   removed(conversationId: string, error: ChatError): void
   error(error: ChatError): void
-  /** The link has ended for good, because another try would be refused too. */
+  /** The link has ended for good, because a retry would be refused too. */
   ended(error: ApiError): void
 }
 
-/** Turns off the client's retries, because chat retries by itself. */
+/** Turns off the retries of the HTTP client, because chat has its own. */
 export const once = { retries: 0 }
 
 export async function tokenOf(client: Client): Promise<string> {

@@ -1,4 +1,4 @@
-// Finds changes of conversations that no event reported, by reading the lists.
+// Reads the lists of conversations to find changes of which no event has arrived.
 import { ConversationStates, countedUnread } from '../../../functions/chat/conversation-states.ts'
 import type { ConversationUpdated } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -6,7 +6,9 @@ import type { Schemas } from '../operations.ts'
 import { changesSince } from './changes.ts'
 import { once } from './link.ts'
 
-/** Milliseconds between checks with a whole and a broken link, and how late an event may be. */
+/**
+ * In milliseconds: the time between checks with a working and a broken link, and how late an event may be.
+ */
 export const checkTimes = { whole: 25_000, broken: 3000, eventLate: 2000 }
 
 /** A conversation as the lists return it. */
@@ -17,20 +19,22 @@ export type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {
 
 type Page = Schemas['ConversationPage']
 
-/** Tells whether the page is visible; true outside browsers. */
+/** Returns whether the page is visible; always true outside browsers. */
 export const pageIsVisible = () =>
   (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
 
-/** The source of a state: an event, a check, or the state at the first look, which is not passed on. */
+/** Where a state comes from: an event, a check, or (`before`) the first check, which is not passed on. */
 export type Source = 'event' | 'check' | 'before'
 
 export class ListCheck {
   private readonly client: Client
-  /** Hands a state to the transport. Returns true if it is to be passed on. */
+  /** Hands a state to the transport. Returns true if the app should receive it. */
   private readonly noteState: (state: ConversationState, source: Source) => boolean
   private readonly states = new ConversationStates()
   private readonly passedOn = new ConversationStates()
-  /** The last check's result: the last change, and the expected number of unread messages. */
+  /**
+   * The time of the last change that is known, and the number of unread messages that the lists should have.
+   */
   private changedAt: string | null | undefined
   private unread = 0
 
@@ -42,12 +46,12 @@ export class ListCheck {
     this.noteState = noteState
   }
 
-  /** Records a state. Returns true if it is to be passed on: once, and never if a newer one is known. */
+  /** Records a state. Returns true if the app should receive it: only once, and only if none is newer. */
   note(update: ConversationUpdated, source: Source): boolean {
     const before = this.states.of(update.conversationId)
     const isNew = this.states.update(update)
     if (isNew) this.unread += countedUnread(update) - countedUnread(before)
-    // The list may already have the state of an event that is still on its way.
+    // The list may already have contained this state before its event arrived.
     const isLate = source === 'event' && before?.changedAt === update.changedAt
     return source !== 'before' && (isNew || isLate) && this.passedOn.update(update)
   }
@@ -60,7 +64,7 @@ export class ListCheck {
     return this.client.get('/conversations', { ...once, query: { limit: 1 } })
   }
 
-  /** Reads on if a change is unknown or the unread total differs. Returns true if events were missed. */
+  /** Reads more if the change is unknown or the unread total differs. Returns true if events were missed. */
   async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
     const before = this.changedAt
     const first = before === undefined

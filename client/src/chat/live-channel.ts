@@ -4,9 +4,9 @@ import type { LinkListener } from './link.ts'
 
 type Options = {
   conversationId: string
-  /** This user's identity, which is its presence key on the channel. */
+  /** The identity of this user, used as presence key on the channel. */
   identityId: string
-  /** The other side's identity. Anyone else on the channel is another device of this user. */
+  /** The identity of the other side. Everybody else on the channel is another device of this user. */
   peerId: string
   sharePresence: boolean
   listener: LinkListener
@@ -17,8 +17,8 @@ export function liveChannel(supabase: Supabase, options: Options): FollowedChann
   return new FollowedChannel(supabase, {
     config: { presence: { key: identityId } },
     listen: (channel) => {
-      // All other events on this channel are ignored, because participants send on it themselves and could
-      // forge any event.
+      // All other events on this channel are ignored: participants may send on it, so they could forge any
+      // event.
       channel.on('broadcast', { event: 'typing' }, ({ payload }: Broadcast) => {
         const by: unknown = payload?.identityId
         if (typeof by === 'string' && by.toLowerCase() === peerId) listener.typing(conversationId)

@@ -1,4 +1,4 @@
-// Sends messages one after another, and keeps each in the storage until the server has stored or refused it.
+// Sends messages one after another. Each stays in the storage until the server has stored or refused it.
 import type { Message, NewMessage } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import { type ApiError } from '../errors.ts'
@@ -13,7 +13,7 @@ type Options = {
 
 type Waiting = {
   message: NewMessage
-  /** The caller that waits for the answer; unset for a message stored before the app was restarted. */
+  /** The waiting caller; undefined for a message from before the app was restarted. */
   sender?: { resolve: (stored: Message) => void; reject: (error: unknown) => void }
 }
 
@@ -46,7 +46,7 @@ export class Outbox {
     return this.waiting.map(({ message }) => message)
   }
 
-  /** Stops sending, and rejects the calls that wait. Their messages stay stored. */
+  /** Stops sending and rejects the waiting calls. Their messages stay in the storage. */
   close(failure: ApiError): void {
     this.ended = failure
     for (const { sender } of this.waiting) sender?.reject(failure)
@@ -54,7 +54,7 @@ export class Outbox {
   }
 
   /**
-   * Sends one message after another, so that the server stores them in the order in which they were
+   * Sends the messages one after another, so that the server stores them in the order in which they were
    * written.
    */
   private async work(): Promise<void> {
@@ -80,10 +80,10 @@ export class Outbox {
     )
   }
 
-  /** Loads the messages that were waiting when the app ended, and puts them before new ones. */
+  /** Loads the messages that were unsent when the app was closed, and puts them before new ones. */
   private async load() {
     const session = await this.options.client.auth.session()
-    // If the app keeps the session itself, the owner of stored messages is unknown.
+    // If the app manages the session itself, it is unknown whose messages these are.
     if (!session) return
     this.key = `kuwait-property.outbox.${session.user.id}`
     const messages = await this.read()
@@ -98,7 +98,7 @@ export class Outbox {
     }
   }
 
-  /** Changes the stored list by one message, because other tabs may store their own messages in it. */
+  /** Updates one message in the stored list, which may also contain messages of other tabs. */
   private store(change: (messages: NewMessage[]) => NewMessage[]): void {
     this.stored = this.stored.then(async () => {
       if (!this.key) return

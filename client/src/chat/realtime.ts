@@ -1,5 +1,5 @@
-// The link through Supabase Realtime. Events come over the account's channel, presence and typing over a
-// live channel for each joined conversation. Messages are sent by REST.
+// The transport over Supabase Realtime. Events arrive on the account's channel; presence and typing on the
+// live channel of each joined conversation. Messages are sent through REST.
 import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type {
   ConversationUpdated,
@@ -24,7 +24,7 @@ import {
   type Source,
 } from './list-check.ts'
 
-/** How long `join` waits for Realtime, in milliseconds. After that, a check finds missed events. */
+/** How long `join` waits for Realtime, in milliseconds. After that, checks find the missed events. */
 const joinTime = 5000
 const typingEvery = 2000
 
@@ -32,8 +32,8 @@ type Options = {
   /** Unless this is false, the other side sees which conversation is open. */
   sharePresence?: boolean
   /**
-   * Tells whether the app is visible, because missed events are fetched only then. Not needed in browsers;
-   * in React Native `() => AppState.currentState === 'active'`.
+   * Returns whether the app is visible: missed events are fetched only then. Browsers need no function; in
+   * React Native, pass `() => AppState.currentState === 'active'`.
    */
   visible?: () => boolean
 }
@@ -41,8 +41,8 @@ type Options = {
 type JoinedConversation = { live: FollowedChannel; identityId: string; typedAt: number }
 
 /**
- * Connects through a supabase-js client that takes its tokens from ours: `createClient(url, key, {
- * accessToken: async () => await client.auth.accessToken() ?? null })`.
+ * Connects with a supabase-js client. Create that client so that it takes its tokens from ours:
+ * `createClient(url, key, { accessToken: async () => await client.auth.accessToken() ?? null })`.
  */
 export const realtime = (supabase: Supabase, options: Options = {}): Link =>
   new RealtimeLink(supabase, options)
@@ -75,7 +75,7 @@ class RealtimeLink implements Link {
   private joinedAt = 0
   /** The number of events received on the account's channel. */
   private heard = 0
-  /** The account's topic that, according to an event, has been replaced. */
+  /** A topic of the account that, according to an event, has been replaced by another. */
   private endedTopic = ''
   private checkFailed = false
   private closed = false
@@ -93,7 +93,7 @@ class RealtimeLink implements Link {
         this.failures = 0
         this.joinedAt = Date.now()
         this.resolveJoined()
-        // Finds what was sent before the join.
+        // Fetches events that were sent before the channel was joined.
         void this.check()
       },
       interrupted: () => {
@@ -185,7 +185,7 @@ class RealtimeLink implements Link {
         conversation: ConversationState
       }
       this.listener.message(message)
-      // A message shows that neither side blocks the other any more.
+      // If a message arrives, neither side blocks the other any more.
       this.joined.get(conversation.id)?.live.retryRefused()
       this.noteState({ ...conversation, identityId }, 'event')
     } else if (event === 'conversation_updated') {
@@ -210,7 +210,7 @@ class RealtimeLink implements Link {
     }
   }
 
-  /** Passes a newer state on, and makes the live channel follow its current topic. */
+  /** Passes on a state if it is newer, and moves the live channel to the current topic. */
   private noteState({ id, liveTopic, ...state }: ConversationState, source: Source): boolean {
     const update = stateOf({ ...state, conversationId: id })
     const passesOn = this.listCheck.note(update, source)
@@ -219,15 +219,15 @@ class RealtimeLink implements Link {
     return passesOn
   }
 
-  /** Starts a check if one is due and the app is visible. A clock calls this every second. */
+  /** Starts a check if one is due and the app is visible. A timer calls this every second. */
   private checkIfDue() {
     const every = checkTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
     if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
   }
 
   /**
-   * Realtime may miss events or fall silent, and no event reports a renamed live channel. So this reads the
-   * newest conversation and the other joined ones, and more only if something was missed.
+   * Realtime may lose events or stop sending, and no event reports that a live channel was renamed. Therefore
+   * this reads the newest conversation and all joined ones, and more only if events were missed.
    */
   private async check(): Promise<void> {
     this.checkAgain = this.checking
@@ -240,21 +240,22 @@ class RealtimeLink implements Link {
       await this.renewToken()
       if (this.closed) return
       this.account.follow(page.realtimeTopic)
-      // The event may arrive shortly before the change can be read.
+      // The event may arrive shortly before the new topic can be read.
       if (page.realtimeTopic === this.endedTopic) this.checkSoon()
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
       const missed = [
         await this.listCheck.compareWith(page),
         ...await Promise.all(others.map((id) => this.checkConversation(id))),
       ]
-      // The channel should have delivered a change that came between two checks, both after the join.
+      // If both the last check and this one came after the join, the channel should have delivered the
+      // change.
       if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
       this.foundAt = began
       this.checkFailed = false
     } catch (error) {
       if (this.closed) return
       this.checkFailed = true
-      // After any other failure the next regular check retries, maybe with a better token from the app.
+      // After any other error, the next regular check retries, perhaps with a valid token from the app.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
     } finally {
@@ -264,8 +265,8 @@ class RealtimeLink implements Link {
   }
 
   /**
-   * Realtime can silently lose the database while its sockets stay open. A join makes it reconnect, so the
-   * channel is joined again if no event arrives soon after a check has found a missed change.
+   * Realtime can lose the database without closing its sockets, and reconnects when a channel is joined.
+   * Therefore the channel is rejoined if a check found a missed change and no event arrives soon afterwards.
    */
   private doubt() {
     const { heard, joinedAt } = this
@@ -307,8 +308,8 @@ class RealtimeLink implements Link {
       this.token = token
       this.tokenRenewed = Promise.resolve(this.supabase.realtime.setAuth())
     }
-    // Also waits while another call of this method passes the new token to supabase-js, because a channel
-    // must not be joined without a token.
+    // Also waits if another call of this method is just passing the new token to supabase-js, because a
+    // channel must not be joined without a token.
     await this.tokenRenewed
   }
 }

@@ -1,4 +1,4 @@
-// Who one is and as whom one acts: a person, or a company or office of theirs, which has figures and leads of its own.
+// The user and the identity to act as: oneself, or a company or office, which has its own figures and leads.
 import { actAs, Button, changeLanguage, client, clockOf, dayOf, Face, List, Loaded, me } from '../app.ts'
 import { None, number, type Schemas, t, type Text, Title, to, useLoad, usePages, word } from '../app.ts'
 

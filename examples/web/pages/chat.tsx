@@ -1,4 +1,4 @@
-// Messages arrive once and in order. One that is written offline is sent later. ✓ means stored, ✓✓ read.
+// Messages arrive once and in order. Messages written offline are sent later. ✓ means stored, ✓✓ read.
 import { chat, client, clockOf, dayOf, Face, List, Loaded, me, None, type Place, say, type Schemas } from '../app.ts'
 import { submitted, t, Title, to, useEffect, useLayoutEffect, useLoad, usePages, useRef, useState, word } from '../app.ts'
 
@@ -45,7 +45,7 @@ function Talk({ conversation, before }: { conversation: Conversation; before: Me
         if (message.conversationId !== id) return
         setMessages((now) => now.some(({ seq }) => seq === message.seq) ? now : [...now, message as Message])
         if (isMine(message as Message)) return
-        setRead((now) => Math.max(now, message.seq - 1)) // an answer means that earlier messages were read
+        setRead((now) => Math.max(now, message.seq - 1)) // whoever replies has read all earlier messages
         tellRead(message.seq)
       }),
       chat().on('message_read', ({ conversationId, upToSeq }) => conversationId === id && setRead((now) => Math.max(now, upToSeq))),
@@ -58,7 +58,7 @@ function Talk({ conversation, before }: { conversation: Conversation; before: Me
   const send = async (form: HTMLFormElement) => {
     const body = String(new FormData(form).get('body')).trim()
     form.reset()
-    // The message is drawn when it returns as new_message, as on every other device.
+    // The message is shown when it arrives as new_message, as on all other devices.
     if (body) await chat().send({ conversationId: id, type: 'text', body })
   }
   return <>

@@ -1,4 +1,4 @@
-// What happened to an own listing by day, and where its price stands among those like it.
+// The daily activity of an own listing, and how its price compares with similar listings.
 import { client, dayOf, dinars, go, isArabic, Loaded, number, type Place, t, Title, titled, to, useLoad } from '../app.ts'
 import { Chart, Scale } from '../charts.tsx'
 

@@ -1,4 +1,4 @@
-// The sheet of filters. While somebody chooses, its button says how many listings there would be.
+// The filter dialog. While the user chooses, its button shows how many listings match.
 import { whileTyping } from 'kuwait-property-client'
 import { allAreas, client, codes, Dialog, type Faults, named, NumberInput, type Option, type Query } from '../app.ts'
 import { Select, t, useEffect, useMemo, useRef, useState, valuesOf, word } from '../app.ts'
@@ -18,7 +18,8 @@ export function Filters({ q, filters, search, onClose }: Props) {
     client.get('/search/count', { query: { ...JSON.parse(query), ...q && { q } } as object, signal })), [])
   function chosen() {
     const { values, ...judged } = valuesOf(form.current!, numbers)
-    // What is chosen elsewhere, such as an advertiser, stays; a list with several codes stays until another is chosen.
+    // Filters that this dialog does not have, such as the advertiser, are kept. So is a list of several codes
+    // until the user chooses another value.
     return { query: Object.fromEntries(Object.entries({ ...filters, ...values }).filter(([, value]) => value !== null)) as Query, ...judged }
   }
   const recount = () => {

@@ -22,7 +22,7 @@ function Whole({ of: listing }: { of: Property }) {
     [t('furnishing'), word('furnished', listing.furnished)], [t('buildingYear'), listing.buildingYear],
     [t('refNo'), listing.refNo], [t('published'), listing.publishedAt && dayOf(listing.publishedAt)],
   ]
-  // Only people who are signed in get a number, and only on request, of which the owner is notified.
+  // Only signed-in users can request the phone number, and each request notifies the owner.
   const contact = (kind: 'call' | 'whatsapp') => async () => {
     const given = await client.post('/properties/{id}/contact', { ...path, body: { kind } })
     open(given.whatsappUrl ?? `tel:${given.phone}`)
@@ -47,7 +47,7 @@ function Whole({ of: listing }: { of: Property }) {
   </article>
 }
 
-/** Pictures, which open large; there the arrow keys go on. */
+/** Pictures. A click enlarges one, and the arrow keys then switch between them. */
 function Gallery({ of: media }: { of: Property['media'] }) {
   const [shown, show] = useState<number>()
   const name = (at: number) => t('pictureOf', { n: at + 1, all: media.length })
@@ -68,7 +68,7 @@ function Gallery({ of: media }: { of: Property['media'] }) {
   </>
 }
 
-/** What it has cost over time, and what such listings of the area cost by month. */
+/** The price history of the listing, and the monthly prices of similar listings in the area. */
 function Prices({ of: { id, type, kind, areaId, price } }: { of: Property }) {
   const prices = useLoad((signal) => client.get('/properties/{id}/price-history', { path: { id }, query: { limit: 50 }, signal }))
   const changes = [...prices.value?.items ?? []].reverse()

@@ -1,5 +1,5 @@
-// Listings as circles that are opened by a press, single ones from close by; or what each area costs. Where one looks and
-// what is shown stand in the address.
+// Listings as circles that a click opens, or single listings when zoomed in; or the prices of areas. The
+// position of the map and the choice of what it shows are in the URL.
 import { ApiError } from 'kuwait-property-client'
 import { allAreas, allGovernorates, areaName, client, codes, Dialog, dinars, Failed, go, here, Loaded, named, number } from '../app.ts'
 import { type Place, type Query, type Schemas, Select, t, Title, to, useEffect, useLoad, useRef, useState, word } from '../app.ts'
@@ -38,7 +38,7 @@ function Field({ open, query }: { open: Open; query: URLSearchParams }) {
     }
     const look = () => {
       const { lat, lng, zoom, bbox } = map.current!.view()
-      setView({ bbox, zoom: Math.min(20, Math.round(zoom) + 1) }) // the service counts zooms by tiles of 256 pixels
+      setView({ bbox, zoom: Math.min(20, Math.round(zoom) + 1) }) // service zooms: 256 px tiles
       change({ at: [lat.toFixed(4), lng.toFixed(4), zoom.toFixed(2)].join() })
     }
     map.current.onMove(look)
@@ -98,7 +98,7 @@ const pinsOfPoints = (points: Schemas['MapPoint'][], openTower: (all: Schemas['M
 const names = () => [...allAreas().map((area) => ({ ...area, kind: 'name' })), ...allGovernorates().map((one) => ({ ...one, kind: 'name city' }))]
   .flatMap(({ lat, lng, kind, ...one }) => lat && lng ? [{ lat, lng, kind, text: named(one) }] : [])
 
-/** Areas with a median, in five steps from the cheapest to the dearest by m². */
+/** Pins for areas with a median price, in five steps from the cheapest to the most expensive per m². */
 function pinsOfAreas(areas: Schemas['AreaPrices'][], open: (id: string) => void): Pin[] {
   const priced = areas.filter(({ medianPricePerM2, lat }) => medianPricePerM2 !== null && lat !== null)
     .sort((one, other) => one.medianPricePerM2! - other.medianPricePerM2!)

@@ -1,4 +1,4 @@
-// The listings of whoever acts, in every state, with what can be done in each (docs/contract/properties.md, States).
+// All listings of the acting identity, with the actions of each state (docs/contract/properties.md, States).
 import { Button, client, dayOf, go, List, None, picture, type Place, type Property } from '../app.ts'
 import { Select, t, Title, titled, to, usePages, word } from '../app.ts'
 import { optionsOf } from './filters.tsx'

@@ -1,8 +1,8 @@
-// What happened to the account. Each leads to its screen, as the identity that it is for.
+// The notifications of the account. Each opens its screen, as the identity that it is for.
 import { actAs, Button, chat, client, clockOf, dayOf, explain, go, isArabic, List } from '../app.ts'
 import { me, None, type Schemas, t, Title, to, useEffect, usePages, useState } from '../app.ts'
 
-/** How many are unread, live: the badge of every page. */
+/** Returns the number of unread notifications, updated live. It is the badge on every page. */
 export function useUnread(): number {
   const [unread, setUnread] = useState(0)
   useEffect(() => {
@@ -14,7 +14,7 @@ export function useUnread(): number {
   return unread
 }
 
-/** The page of this app for each screen that the service names (docs/apps/pushes.md). A new one opens the list. */
+/** The page of this app for each screen of the service (docs/apps/pushes.md). Unknown ones open the list. */
 const pages: Record<string, string> = {
   conversation: 'chat', property: 'listing', my_property: 'listing', favorites: 'favorites', my_properties: 'mine', leads: 'leads',
   invoice: 'plans', plan: 'plans', identity: 'account', review: 'account', sessions: 'account', terms: 'account',

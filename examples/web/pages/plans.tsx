@@ -1,5 +1,5 @@
-// The provider's page opens beside the app (here the sandbox's, with a button to pay). The app then asks the service for
-// the outcome and never trusts that page.
+// The payment provider's page opens in another tab (here the sandbox's, with a button to pay). The app then
+// asks the service for the outcome; it never trusts that page.
 import { Button, client, dayOf, dinars, Loaded, me, named, returnUrl, say, t, Title, useEffect, useLoad, useRef, word } from '../app.ts'
 
 const payable = ['open', 'failed', 'processing']
@@ -18,7 +18,7 @@ export function Plans() {
   }
   async function pay({ id: invoiceId }: { id: string }) {
     const { redirectUrl } = await client.post('/payments/charge', { body: { invoiceId, returnUrl } })
-    // An app uses the system's browser sheet, and a return URL that opens the app.
+    // A mobile app would use an in-app browser, and a return URL that opens the app.
     open(redirectUrl, '_blank')
     loaded.reload()
     const { signal } = page.current

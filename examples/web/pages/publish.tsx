@@ -1,4 +1,4 @@
-// A new listing, or a change of one's own. Pictures are uploaded while the rest is filled in; the listing then takes them.
+// Creates a listing or edits an own one. Pictures are uploaded while the user fills in the form.
 import { isApiError, newId } from 'kuwait-property-client'
 import { Button, client, explain, type Faults, faultsOf, Field, go, Input, Loaded, NumberInput, picture, type Place } from '../app.ts'
 import { type Property, say, type Schemas, Select, submitted, t, type Text, Title, to, useLoad, useState, valuesOf } from '../app.ts'
@@ -43,7 +43,7 @@ function Form({ of: listing }: { of: Property | null }) {
       go(to(publish || listing ? `listing/${saved.id}` : 'mine'))
     } catch (error) {
       setFaults(faultsOf(error))
-      // A larger plan allows more.
+      // A larger plan has a higher quota.
       if (isApiError(error) && error.code === 'quota_exceeded') go(to('plans'))
       throw error
     }

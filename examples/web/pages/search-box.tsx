@@ -1,4 +1,4 @@
-// The box, with suggestions in a list under it, by the pattern of a combobox: arrows choose, Enter takes, Esc closes.
+// The search box with a list of suggestions (ARIA combobox): arrow keys choose, Enter accepts, Esc closes.
 import { whileTyping } from 'kuwait-property-client'
 import { client, explain, number, type Query, type Schemas, t, useEffect, useMemo, useState } from '../app.ts'
 
@@ -8,8 +8,8 @@ export function SearchBox({ q, search }: { q: string; search: (next: Query) => v
   const [typed, setTyped] = useState(q)
   const [found, setFound] = useState<Suggestion[]>([])
   const [at, setAt] = useState(-1)
-  useEffect(() => setTyped(q), [q]) // Back changes it, too
-  // Asks 150 ms after the last letter, and drops answers that were overtaken.
+  useEffect(() => setTyped(q), [q]) // Back also changes q
+  // Sends a request 150 ms after the last letter. A newer request aborts the older one.
   const suggest = useMemo(() => whileTyping((q, signal) => client.get('/search/suggest', { query: { q }, signal })), [])
   const isOpen = found.length > 0
   const close = () => (setFound([]), setAt(-1))
@@ -22,7 +22,7 @@ export function SearchBox({ q, search }: { q: string; search: (next: Query) => v
   }
   function choose({ text, filters: { q, strategy, near, ...filters } }: Suggestion) {
     close()
-    // This app has the strategy standard alone: what belongs to another is searched for by its words.
+    // This app only has the strategy standard. A suggestion for another strategy is searched for by its text.
     if (q || strategy) return search({ q: q ?? text })
     const lists = Object.entries(filters).map(([field, value]) => [field, String(value)])
     search({ ...Object.fromEntries(lists), near: near && [near.lat, near.lng, near.km].join() })
@@ -36,7 +36,7 @@ export function SearchBox({ q, search }: { q: string; search: (next: Query) => v
   }
   function submit(event: Event) {
     event.preventDefault()
-    suggest('').catch(() => {}) // what is still on its way would open the list again
+    suggest('').catch(() => {}) // aborts a pending request, which would reopen the list
     if (found[at]) return choose(found[at])
     close()
     search({ q: typed.trim() })

@@ -1,5 +1,5 @@
-// The text is sent as typed, and the filters that the service reads in it (`understood.found`) are shown as chips. If one is removed,
-// the others become filters of the next search, beside the remaining words. Facets and their counts offer ways to narrow the search.
+// Sends the text as typed and shows the filters that the service found in it (`understood.found`) as chips.
+// If one is removed, the next search sends the other filters and the remaining words. Facets narrow it.
 import { areaName, Button, CardOf, client, codes, dinars, go, governorateName, List, None, number, type Place } from '../app.ts'
 import { type Query, type Schemas, Select, t, type Text, Title, to, useLoad, usePages, useState, word } from '../app.ts'
 import { Filters } from './filters.tsx'
@@ -10,7 +10,7 @@ const unmet: Record<string, Text> = {
   words: 'theWords', kinds: 'kind', areaIds: 'area', near: 'place', priceMin: 'price', priceMax: 'price', bedroomsMin: 'bedrooms',
 }
 const all = (name: (code: string) => string) => (value: string) => value.split(',').map(name).join(t('or'))
-/** What a filter says on its chip. */
+/** Returns the text for the chip of a filter. */
 const labels: Record<string, (value: string) => string> = {
   type: (value) => word('listingType', value),
   kinds: all((code) => word('kind', code)),
@@ -80,7 +80,7 @@ function Chips({ filters, understood, search, q, sort }: ChipsProps) {
   const read = (but: string) => Object.fromEntries(said.filter(({ text }) => text !== but).map(({ field, value }) => [field, value]))
   return <>
     {Object.entries(filters).map(([field, value]) => chip(field, labelOf(field, value), () => search({ ...filters, [field]: '', q })))}
-    {/* One phrase may be two filters: «٤٠٠ متر» is a minimum and a maximum. */}
+    {/* One phrase may stand for two filters: «٤٠٠ متر» is both a minimum and a maximum. */}
     {[...new Map(said.map((one) => [one.text, one])).values()].map(({ field, text }) =>
       chip(field, text, () => search({ ...filters, ...read(text), q: understood!.words.join(' '), sort: sort || understood!.sort })))}
     {understood && understood.ignored.length > 0 && <small>{t('ignored', { what: understood.ignored.join(t('comma')) })}</small>}

@@ -1,7 +1,7 @@
-// Signs in and registers. A phone is registered with a code that is sent by SMS (locally to the inbox).
+// Sign-in and registration. To register a phone, the user enters a code from an SMS (locally: the inbox).
 import { Button, client, go, here, Input, submitted, t, Title, to, useState } from '../app.ts'
 
-/** Goes where the person wanted to be; a page that only those who are signed in have is shown by itself. */
+/** Goes to the page in `to`. If a personal page showed the sign-in, it appears without this. */
 const done = () => {
   const wanted = here().query.get('to') ?? ''
   if (here().page === 'sign-in') go(wanted.startsWith('#/') ? wanted : to('search'), true)
@@ -17,7 +17,7 @@ export function SignIn() {
     if (!isNew) return void await client.auth.signIn({ identifier, password }).then(done)
     const started = await client.auth.register({ identifier, password, fullName: value(form, 'fullName') })
     if (started.status === 'awaiting_otp') return setWaiting({ identifier, registrationId: started.registrationId })
-    await client.auth.signIn({ identifier, password }).then(done) // an email is registered without a code
+    await client.auth.signIn({ identifier, password }).then(done) // an email needs no code
   }
   const verify = (form: HTMLFormElement) => client.auth.verify({ ...waiting!, code: value(form, 'code') }).then(done)
 
