@@ -13,15 +13,17 @@ set check_function_bodies = off;
 
 -- sql/00_roles.sql
 
--- The script can be repeated, because roles belong to the cluster and not to a database.
--- facade   is the login of the edge functions; its calls run as anon, authenticated or backend.
--- backend  is for work without a caller: registration, codes, jobs. It has no BYPASSRLS and can
+-- Roles belong to the whole cluster, so they may exist already. The script can be run repeatedly.
+-- facade   The edge functions log in as this role and then switch to anon, authenticated or backend.
+-- backend  For work without a signed-in user: registration, codes, jobs. It has no BYPASSRLS and can
 --          execute only the functions that are granted to it by name.
--- acting and administering own nearly all functions that clients and administrators execute
---          (16_api.sql), so that row-level security binds every statement in them. They own no
---          table, and no client can become them.
--- exporting likewise owns the function that reads the data of all identities of an account, not only
---          of the acting one (14_privacy/4_reads_export_identities.sql).
+-- acting, administering
+--          Own nearly all functions that clients and administrators call (16_api.sql), so that
+--          row-level security applies to every statement in these functions. They own no tables,
+--          and no client can switch to them.
+-- exporting
+--          Owns, for the same reason, the function that reads the data of all identities of an
+--          account, not only of the acting one (14_privacy/4_reads_export_identities.sql).
 
 do $$
 begin
@@ -51,10 +53,11 @@ alter role facade set lock_timeout = '4s';
 alter role facade set idle_in_transaction_session_timeout = '10s';
 alter role facade set jit = off;
 alter role facade set timezone = 'UTC';
--- By default Postgres plans a statement five times before it reuses a generic plan. As most
--- connections are new, the first five calls of each would take 33 ms of processor time instead of
--- 26 (search), 43 instead of 29 (feed), 44 instead of 22 (favorites), 26 instead of 16 (a listing).
--- Later calls cost the same. A function whose plan depends on optional filters sets its own mode.
+-- By default Postgres plans a statement anew for its first five executions and only then considers a
+-- generic plan. Most connections are new, so most executions are among these five and would take
+-- more CPU time: 33 ms instead of 26 (search), 43 instead of 29 (feed), 44 instead of 22
+-- (favorites), 26 instead of 16 (a listing). Later executions cost the same. A function whose plan
+-- depends on optional filters sets its own mode.
 alter role facade set plan_cache_mode = force_generic_plan;
 
 -- sql/01_base/1_tables.sql
@@ -62,19 +65,22 @@ alter role facade set plan_cache_mode = force_generic_plan;
 create schema private;
 comment on schema private is 'Helpers, rules and counters. The Data API does not expose it.';
 create schema api;
-comment on schema api is 'The functions for clients; the only schema that the Data API exposes.';
+comment on schema api is
+  'Functions for clients. This is the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
--- This is set for all schemas, because defaults of a single schema cannot revoke global rights.
+-- Not limited to one schema: per-schema default privileges cannot revoke what the global defaults
+-- grant.
 alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
--- A role can become the owner of a function only if it may create objects in the schema.
+-- A role can become the owner of a function only if it has the CREATE privilege on the schema.
 grant usage, create on schema private to acting, administering, exporting;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend, acting,
   administering, exporting;
 
--- numeric(14,3) would round silently. The upper bound excludes NaN, which sorts above all numbers.
+-- Not numeric(14,3), which would round silently. The upper bound also excludes NaN, which sorts
+-- above all numbers.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
@@ -107,11 +113,14 @@ create table private.rates (
 );
 comment on table private.rates is 'Editable rate limits. Never purged: it has only a few rows.';
 comment on column private.rates.max is
-  'Hits allowed within the window; a million or more means no limit.';
+  'How many hits (counted actions) a subject may have within the window; a million or more means '
+  'no limit.';
 comment on column private.rates.earned_by is
-  'A rule whose hits by the same subject within the window allow more hits of this rule.';
-comment on column private.rates.earns is 'Extra hits that each hit of earned_by allows.';
-comment on column private.rates.edited is 'The columns that an admin changed; releases keep them.';
+  'Another rule. Each hit of that rule by the same subject within the window raises this rule''s '
+  'limit.';
+comment on column private.rates.earns is 'How much each hit of earned_by adds to the limit.';
+comment on column private.rates.edited is
+  'Columns that an administrator has changed. Releases do not overwrite them.';
 alter table private.rates enable row level security;
 grant select on private.rates to acting;
 create policy "functions for clients read all" on private.rates for select to acting using (true);
@@ -123,10 +132,12 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'Recent hits by subject. Cleaned by private.purge_rates.';
-comment on column private.rate_hits.subject is 'An account, IP address, phone and so on.';
+comment on table private.rate_hits is
+  'Recent hits, one row per rule and subject. Cleaned by private.purge_rates.';
+comment on column private.rate_hits.subject is
+  'Whose hits are counted: an account, an IP address, a phone and so on.';
 comment on column private.rate_hits.hits is 'The times of the hits, oldest first.';
-comment on column private.rate_hits.expires_at is 'The time when the last hit leaves the window.';
+comment on column private.rate_hits.expires_at is 'When the last hit leaves the window.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -161,11 +172,13 @@ create table private.timestamps (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.timestamps is 'Shared times. Never purged: it has only a few rows.';
+comment on table private.timestamps is
+  'Points in time that all workers share. Never purged: it has only a few rows.';
 comment on column private.timestamps.name is
-  'jobs_ran: when all jobs last ran; doors: when a test of Auth''s endpoints began; doors_tried: '
-  'when the last daily test of them began; pushes_paused: when FCM accepts pushes again; beat: the '
-  'primary''s clock; area_prices_kept: when area_price_history last got this month''s figures.';
+  'jobs_ran: when all jobs last ran; doors: when a test for unprotected Auth endpoints began; '
+  'doors_tried: when the last daily test of this kind began; pushes_paused: when FCM accepts '
+  'pushes again; beat: the primary''s clock; area_prices_kept: when area_price_history was last '
+  'updated with this month''s figures.';
 alter table private.timestamps enable row level security;
 grant select on private.timestamps to acting;
 create policy "functions for clients read all" on private.timestamps
@@ -178,9 +191,10 @@ select
   null::uuid as account_id, null::uuid as identity_id, null::text as kind, null::uuid as entity_id,
   null::jsonb as details
 where false;
-comment on view private.notification_requests is 'A trigger turns inserts into notifications.';
+comment on view private.notification_requests is
+  'Requests for notifications. A trigger turns each inserted row into a notification.';
 
--- There are no foreign keys, so that writing a row never waits for a lock.
+-- No foreign keys, so that an insert never waits for a lock on another table.
 create table private.deferred_notifications (
   id bigint generated always as identity primary key,
   account_id uuid not null,
@@ -191,7 +205,7 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Notifications that a job makes later, so that no transaction waits for a lock. Cleaned by '
+  'Notifications that a job creates later, so that no transaction waits for a lock. Cleaned by '
   'private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications
@@ -199,16 +213,16 @@ create policy "nobody but functions of their owner" on private.deferred_notifica
 
 -- sql/01_base/2_rules_edits.sql
 
--- If an admin changes a row by hand, in Studio or by SQL, triggers either apply the same effects as
--- the API or refuse the change with a sentence that says what to do instead
--- (15_edits/2_rules_tables.sql lists what may be changed at all). A change is by hand if it is a
--- top-level statement, not one inside a function, trigger, cascade or do block, and if the
--- connection has not set edits.by, as migrations do.
+-- When an administrator edits a row by hand (in Studio or in SQL), triggers either apply the same
+-- side effects as the API or reject the edit with a message that says what to do instead
+-- (15_edits/2_rules_tables.sql lists what may be edited at all). A change counts as made by hand if
+-- it is a top-level statement, not one inside a function, trigger, cascade or do block, and if the
+-- connection has not set edits.by. Migrations set it.
 
 create function private.is_by_hand(stack text) returns boolean
   language sql stable set search_path = ''
 as $$
-  -- If the stack has a single line, a top-level statement fired the calling trigger.
+  -- A stack of a single line means that a top-level statement fired the calling trigger.
   select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
 $$;
 
@@ -233,7 +247,8 @@ begin
   return coalesce(new, old);
 end
 $$;
-comment on function private.refuse_edit is 'Refuses changes by hand. The argument is the message.';
+comment on function private.refuse_edit is
+  'Rejects changes made by hand. The trigger argument is the error message.';
 
 create function private.check_edit() returns trigger
   language plpgsql set search_path = ''
@@ -250,7 +265,8 @@ begin
 end
 $$;
 comment on function private.check_edit is
-  'Refuses changes by hand, except of the columns listed. Arguments: the message, these columns.';
+  'Rejects changes made by hand, unless they affect only the listed columns. Trigger arguments: '
+  'the error message, then these columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql set search_path = ''
@@ -259,7 +275,9 @@ begin
   raise exception '% is only added to', tg_table_name using errcode = '42501';
 end
 $$;
-comment on function private.refuse_rewriting is 'Refuses any change, even by the table''s owner.';
+comment on function private.refuse_rewriting is
+  'Rejects every update, delete or truncate that fires the trigger, even by the owner of the '
+  'table.';
 
 create function private.keep_edits() returns trigger
   language plpgsql set search_path = ''
@@ -282,13 +300,14 @@ begin
 end
 $$;
 comment on function private.keep_edits is
-  'Records in edited which columns were changed by hand, and keeps their values at a release.';
+  'Lists the columns that were changed by hand in the column edited, and keeps their values when a '
+  'release updates the row.';
 
 create function private.check_setting() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null if the field is emptied
+  new.value := coalesce(new.value, 'null'); -- Studio sends an SQL null when the field is cleared
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'find_duplicates' and new.value not in ('"on"', '"off"') then
@@ -346,7 +365,8 @@ begin
       perform private.refuse_by_hand(
         'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
         '(https://…) and requiredFrom (the first day, as 2026-12-31).');
-    -- The date of the same version may be postponed; any other must be at least 14 days ahead.
+    -- The date of an unchanged version may be postponed. Otherwise it must be at least 14 days
+    -- ahead.
     elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
         < now() + interval '14 days'
       and not coalesce(new.value ->> 'version' = old.value ->> 'version'
@@ -360,7 +380,8 @@ begin
   return new;
 end
 $$;
-comment on function private.check_setting is 'Refuses a value that the functions could not use.';
+comment on function private.check_setting is
+  'Rejects values that the functions using the setting could not handle.';
 
 create trigger settings_are_understood
   before insert or update on private.settings
@@ -389,13 +410,13 @@ declare
   marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
-    -- These Korean letters are invisible.
+    -- These letters are invisible Hangul fillers.
     and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
       collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
 end
 $$;
 comment on function private.is_written is
-  'Whether a name has a visible letter and never more than four marks in a row.';
+  'Whether a name has a visible letter and at most four combining marks in a row.';
 
 create function private.fold_lookalikes(word text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -429,7 +450,8 @@ begin
 end
 $$;
 comment on function private.fold_lookalikes is
-  'Replaces look-alike letters with one of them (UTS #39), in a word from private.search_text.';
+  'Maps letters that look alike to a single one of them (as in UTS #39). The word must come from '
+  'private.search_text.';
 
 create function private.compared_words(name text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -457,7 +479,8 @@ declare
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
-  -- Each window and each reserved word is folded once, because a long name has hundreds of windows.
+  -- Reserved words are compared with each window of the name, which is a run of whole words. A long
+  -- name has hundreds of windows, so each window and each reserved word is folded only once.
   return exists (
     with own as materialized (
       select private.fold_lookalikes(replace(known.words, ' ', '')) as folded,
@@ -479,7 +502,8 @@ begin
       from unnest(spellings) as spelling
       cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
       cross join generate_series(1, cardinality(given.words)) as first
-      -- A window is a run of whole words; a reserved word may be split over several of them.
+      -- A window may have up to two words more than a reserved word, which may be written with
+      -- spaces.
       cross join generate_series(first, least(cardinality(given.words),
         first + (select max(own.length) from own) + 1)) as last
     )
@@ -489,7 +513,8 @@ begin
 end
 $$;
 comment on function private.is_reserved_name is
-  'Whether a name contains a reserved one, even with look-alike letters or two extra spaces.';
+  'Whether a name contains a reserved word, even if written with look-alike letters or up to two '
+  'extra spaces.';
 
 create function private.is_free_name(name text, of_person boolean) returns boolean
   language plpgsql stable
@@ -498,9 +523,10 @@ create function private.is_free_name(name text, of_person boolean) returns boole
 as $$
 begin
   return private.is_name(name) and private.is_written(name)
-    -- These signs look like a badge of the service: check marks, roots, stars, medals, trophies,
-    -- rosettes, ribbons, shields, badges and crowns, as Unicode names them, and letters that look
-    -- like a check mark. Crosses, which mean no, and stars of religions are allowed.
+    -- These symbols could be mistaken for a verification badge of the service: check marks, roots,
+    -- stars, medals, trophies, rosettes, ribbons, shields, badges and crowns (by their Unicode
+    -- names), and letters that look like a check mark. Crosses, which mean "no", and religious stars
+    -- are allowed.
     and name !~ (
       '[√∛∜⎷⍻☑✅✓✔🗸🗹🮱𐄂ꪜ'
       '٭⋆≛⍟⍣★☆⚝✦✧✩-✰✴-✹❂⭐⭑⭒⯨-⯫🌟🌠🟀-🟙𐫰'
@@ -525,8 +551,8 @@ grant execute on function private.is_free_name to backend;
 
 -- sql/01_base/2_rules_rates.sql
 
--- Hits of concurrent calls are counted exactly. One IPv4 address may serve thousands of people,
--- because phone companies let customers share it; one IPv6 customer has a /64, often a /48.
+-- Concurrent hits are counted exactly. Thousands of people may share one IPv4 address, because
+-- mobile carriers put their customers behind NAT. A single IPv6 customer has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
@@ -539,7 +565,7 @@ as $$
 declare
   recent timestamptz[];
 begin
-  -- The clock is read after the row is locked, so hits are sorted, as width_bucket requires.
+  -- The clock is read after the row is locked, so that hits stays sorted, as width_bucket requires.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
@@ -612,7 +638,8 @@ begin
 end
 $$;
 comment on function private.count_hit is
-  'Counts a hit; hit is null if the limit is used up. reset is the seconds until a hit expires.';
+  'Counts a hit and returns its time; hit is null if the limit is used up. reset is the number of '
+  'seconds until a hit leaves the window.';
 
 create function private.store_hit(rule text, subject text) returns void
   language plpgsql security definer set search_path = ''
@@ -632,7 +659,8 @@ begin
       expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
 end
 $$;
-comment on function private.store_hit is 'Stores a hit and keeps only the last rates.max.';
+comment on function private.store_hit is
+  'Stores a hit without checking the limit, and keeps only the latest rates.max hits.';
 
 create function private.hold_hits(rule text, subjects text[]) returns void
   language plpgsql
@@ -640,7 +668,7 @@ create function private.hold_hits(rule text, subjects text[]) returns void
   set search_path = ''
 as $$
 begin
-  -- This locks each row, or creates it, and changes no existing row.
+  -- Locks each row, or creates it, without changing existing rows.
   insert into private.rate_hits as held (rule, subject, hits, expires_at)
   select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
   from unnest(subjects) with ordinality as given (subject, nth)
@@ -649,7 +677,8 @@ begin
   on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
 end
 $$;
-comment on function private.hold_hits is 'Locks the subjects'' rows in order, before counting.';
+comment on function private.hold_hits is
+  'Locks the rows of the subjects in the given order, before hits are counted.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -682,7 +711,8 @@ begin
 end
 $$;
 comment on function private.rate_subjects is
-  'The subjects that a hit counts for: with an IPv6 /64 also its /48, at ten times the limit.';
+  'The subjects that a hit counts for: the given one and, for an IPv6 /64, also its /48, which has '
+  'ten times the limit.';
 
 create function private.count_hits(
   rules text[], subjects text[],
@@ -719,8 +749,9 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, or none if a limit is used up; refused is then its '
-  'rule. limit, remaining and reset (seconds) describe the refused rule, otherwise the first one.';
+  'Counts one hit for each pair of rule and subject. If a limit is used up, it counts none and '
+  'returns the rule of this limit in refused. limit, remaining and reset (seconds) describe the '
+  'refused rule, otherwise the first one.';
 
 grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;
 
@@ -732,7 +763,7 @@ create function private.refuse(
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Studio shows only the message of an error.
+  -- Studio shows only the message of an error, so the message itself must explain the error.
   if by_hand is not null and session_user <> 'facade'
     and coalesce(current_setting('request.jwt.claims', true), '') = '' then
     raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
@@ -741,7 +772,8 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an error of the contract (section 9). For a change by hand, its message is by_hand.';
+  'Raises an API error (section 9 of the contract). If the change was made by hand, the message is '
+  'by_hand.';
 
 create function private.field_problem(
   path text, code text, fewest numeric default null, most numeric default null
@@ -751,7 +783,8 @@ create function private.field_problem(
     'min', case code when 'too_short' then fewest end,
     'max', case code when 'too_long' then most end));
 comment on function private.field_problem is
-  'What is wrong with a field. fewest and most: how many characters a text may have.';
+  'An entry of an error''s list of invalid fields. fewest and most are the minimum and maximum '
+  'number of characters of a text.';
 
 create function private.refuse_fields(
   problems jsonb, status integer default 422, by_hand text default null
@@ -774,8 +807,9 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  'Raises one error for all problems. Its code is the first specific one (required, invalid and '
-  'the like are not), else validation_failed.';
+  'Raises one error that lists all problems, if there are any. The error has the code of the first '
+  'specific problem. If all are generic (required, invalid and the like), its code is '
+  'validation_failed.';
 
 create function private.refuse_field(
   path text, code text, status integer default 422, by_hand text default null,
@@ -803,7 +837,8 @@ comment on function private.refuse_value is 'Refuses a value that is missing or 
 create function private.or_null(value jsonb) returns jsonb
   language sql immutable
   return coalesce(nullif(or_null.value, '""'), 'null');
-comment on function private.or_null is 'The value of a field that null clears; "" counts as null.';
+comment on function private.or_null is
+  'The value of a field that can be cleared with null; an empty string clears it too.';
 
 create function private.given_fields(fields jsonb, clearable text[]) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -818,7 +853,7 @@ begin
 end
 $$;
 comment on function private.given_fields is
-  'The fields that a caller gives; null counts as absent unless it clears the field.';
+  'The fields that a request sets. A field with null is left out, unless it is clearable.';
 
 grant execute on function
   private.refuse, private.field_problem, private.refuse_fields, private.refuse_field,
@@ -827,16 +862,19 @@ grant execute on function
 
 -- sql/01_base/2_rules_search_text.sql
 
--- Searches compare texts as plain letters and digits with single spaces, made in these steps:
+-- Search compares texts after reducing them to plain letters and digits with single spaces:
 --   1. NFKD: ligatures, full-width and presentation forms become plain letters, and marks on a
 --      letter (hamza, madda, accents) are separated from it; Latin letters become lower case
---   2. letters that people use interchangeably become one: ٱ is ا; ى and the Persian ی are ي;
---      ة and its variants are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0-9
---   3. diacritics, tatweel, hamzas and invisible characters are removed; so أ إ آ are ا, ؤ is و, ئ is ي;
---      before و, ئ is و, because مسئول and مسؤول, شئون and شؤون are spellings of one word
+--   2. letters that people use interchangeably are unified: ٱ becomes ا; ى and the Persian ی become ي;
+--      ة and its variants become ه; ک گ become ك; ڤ پ چ ژ become ف ب ج ز; Arabic and Persian digits
+--      become 0-9
+--   3. diacritics, tatweel, hamzas and invisible characters are removed, so أ إ آ become ا, ؤ becomes و
+--      and ئ becomes ي; but ئ before و becomes و, because مسئول and مسؤول, شئون and شؤون are spellings
+--      of the same word
 --   4. anything but letters and digits becomes a space, so %, _, quotes and operators mean nothing
 --   5. ال at the beginning of a word is removed if two letters or more remain
--- test/search/search-text.ts takes the same steps; test/search/vectors.json has cases for both.
+-- test/search/search-text.ts implements the same steps. test/search/vectors.json has test cases for
+-- both implementations.
 
 create extension if not exists pg_trgm with schema extensions;
 
@@ -844,7 +882,7 @@ create function private.search_text(value text) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- The limit is 16,000 characters; all texts of a listing together are never longer.
+  -- All texts of a listing together never exceed this limit of 16,000 characters.
   plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
@@ -869,15 +907,15 @@ create function private.name_order(name text) returns text
   language sql immutable parallel safe
   return left(private.search_text(coalesce(name_order.name, '')), 120);
 comment on function private.name_order is
-  'The key by which names are sorted, in collation C: their plain letters, whose code points are '
-  'in alphabetical order. The code points of the names themselves, and many collations, would sort '
-  'آ, أ, إ and ا apart.';
+  'The sort key of a name, for collation C: its plain letters, whose code points are in '
+  'alphabetical order. Sorting the names themselves, by code points or with many other collations, '
+  'would separate آ, أ, إ and ا.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 begin
-  -- Words are cut to fit into index entries, and sorted, because cursors depend on their order.
+  -- Words are truncated to fit into index entries, and sorted because cursors depend on their order.
   return array(
     select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
@@ -897,8 +935,9 @@ begin
 end
 $$;
 comment on function private.is_query is
-  'Whether a query has any character besides spaces, diacritics, tatweel and invisible ones. If '
-  'not, it counts as absent. A query of punctuation and symbols alone matches nothing.';
+  'Whether a query has any character other than spaces, diacritics, tatweel and invisible '
+  'characters. If it has none, it is treated as absent. A query of only punctuation and symbols '
+  'matches nothing.';
 
 create function private.query_words(q text) returns text[]
   language plpgsql immutable parallel safe set search_path = ''
@@ -906,7 +945,7 @@ as $$
 declare
   plain constant text := private.search_text(private.bounded(q, 200, 'q'));
 begin
-  -- The plain text is checked too, because NFKD can turn one character into eighteen (ﷺ).
+  -- The plain text is checked as well, because NFKD can turn one character into eighteen (ﷺ).
   if char_length(q) > 200 or char_length(plain) > 200 then
     perform private.refuse_field('q', 'too_long', most => 200);
   end if;
@@ -926,7 +965,8 @@ end
 $$;
 comment on function private.query_words is 'The first 30 distinct words of a query, sorted.';
 
--- quote_literal would escape backslashes as in SQL. Without a search_path the function is inlined.
+-- Unlike quote_literal, this escapes backslashes for tsquery instead of for SQL. The function sets
+-- no search_path, so that it can be inlined.
 create function private.quote_lexeme(word text) returns text
   language sql immutable parallel safe
   return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';
@@ -996,20 +1036,22 @@ create function private.marks() returns text
     '\U000E0100-\U000E01EF'
     ']';
 comment on function private.marks is
-  'The combining marks of Unicode 17, and half-width marks that NFKC turns into combining ones.';
+  'The combining marks of Unicode 17, and the half-width marks that NFKC turns into combining '
+  'marks.';
 
 create function private.beginning(value text, most integer) returns text
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- The second of two characters belongs to the first if it is a mark, a joiner, a skin tone, a tag
-  -- of a flag or part of a syllable in Hangul, Thai or Lao, or if it follows a joiner, a virama, a
-  -- sign before numbers or a carriage return.
+  -- Two adjacent characters belong together if the second is a mark, a joiner, a skin tone, a tag of
+  -- a flag or part of a syllable in Hangul, Thai or Lao, or if the first is a joiner, a virama, a
+  -- sign that precedes numbers or a carriage return.
   joined constant text := '(?:' || private.marks() || '|[\u0E33\u0EB3\u1160-\u11FF\u200C\u200D'
     '\uD7B0-\uD7FB\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F])$|^[\u000D\u0600-\u0605\u06DD'
     '\u070F\u0890\u0891\u08E2\u094D\u09CD\u0ACD\u0B4D\u0C4D\u0D4D\u0D4E\u1039\u17D2\u1A60\u1BAB'
     '\u200D\uA9C0\uAAF6]';
-  -- The second letter of a flag: an odd number of flag letters stands before it.
+  -- Matches if the last character is the second letter of a flag, which an odd number of flag
+  -- letters precedes.
   half_flag constant text :=
     '(?:^|[^\U0001F1E6-\U0001F1FF])(?:[\U0001F1E6-\U0001F1FF]{2})+$';
   size integer := most;
@@ -1026,7 +1068,7 @@ begin
 end
 $$;
 comment on function private.beginning is
-  'Cuts a text to at most "most" characters, without splitting a grapheme, such as a flag, a '
+  'Truncates a text to at most "most" characters without splitting a grapheme, such as a flag, a '
   'family emoji or a letter with its marks. A grapheme of more than 40 characters may be split.';
 
 create function private.text_problem(value text, most integer) returns text
@@ -1038,7 +1080,7 @@ begin
   if size > 4 * most then
     return 'too_long';
   elsif (size < 62 or size = char_length(value)) is not false then
-    return null; -- 31 marks take 62 bytes or more, and no mark is ASCII.
+    return null; -- 31 marks take at least 62 bytes, and no mark is ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
   end if;
@@ -1046,8 +1088,9 @@ begin
 end
 $$;
 comment on function private.text_problem is
-  'Why a text must not be processed, or null. An invalid text has more than 30 marks in a row '
-  '(UAX #15); normalising it takes quadratic time and cannot be interrupted.';
+  'Why a text must not be processed (too_long or invalid), or null. An invalid text has more than '
+  '30 combining marks in a row (UAX #15). Normalising it would take quadratic time and could not '
+  'be interrupted.';
 
 create function private.length_problem(value text, fewest integer, most integer) returns text
   language sql immutable parallel safe
@@ -1060,7 +1103,7 @@ create function private.length_problem(value text, fewest integer, most integer)
 create function private.is_name(value text) returns boolean
   language sql immutable parallel safe set search_path = ''
 as $$
-  -- Control characters and ignorable characters are invisible or change the direction of the text.
+  -- Control and ignorable characters are invisible or change the text direction.
   select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -1091,7 +1134,7 @@ begin
 end
 $$;
 comment on function private.bounded is
-  'Returns the text, or raises 422 if it must not be processed (text_problem).';
+  'Returns the text, or raises 422 if it must not be processed (see text_problem).';
 
 create function private.normal_form(value text, form text, most integer, path text) returns text
   language plpgsql immutable parallel safe set search_path = ''
@@ -1112,17 +1155,18 @@ begin
 end
 $$;
 comment on function private.normal_form is
-  'The only function that may normalise a text (npm run check).';
+  'Normalises a text after checking it. No other function may call normalize (npm run check).';
 
 create function private.tidy(value text, most integer, path text, form text default 'nfkc')
   returns text
   language sql immutable parallel safe
-  -- In some locales no-break spaces do not count as white space.
+  -- [[:space:]] does not match no-break spaces in some locales, so they are listed.
   return nullif(btrim(regexp_replace(
     private.normal_form(value, tidy.form, most, path),
     '[[:space:]\u00A0\u2007\u202F]+', ' ', 'g')), '');
 comment on function private.tidy is
-  'One trimmed line in a normal form, which may be longer than "most"; null if empty.';
+  'Normalises a text and returns it as one trimmed line, or null if it is empty. The result may be '
+  'longer than "most".';
 
 create function private.visible(value text) returns text
   language sql immutable parallel safe
@@ -1130,8 +1174,8 @@ create function private.visible(value text) returns text
     '[\u00AD\u061C\u180B-\u180D\u180F\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069'
     '\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g');
 comment on function private.visible is
-  'A text without invisible marks: zero-width spaces, soft hyphens, direction marks and variation '
-  'selectors. Phones add them to copied text.';
+  'Removes invisible characters, which phones add to copied text: zero-width spaces, soft hyphens, '
+  'direction marks and variation selectors.';
 
 create function private.visible_line(value text, most integer, path text) returns text
   language sql immutable parallel safe
@@ -1139,8 +1183,8 @@ create function private.visible_line(value text, most integer, path text) return
     private.tidy(private.visible(private.bounded(value, most, path)), most, path),
     E' \u200C\u200D'), '');
 comment on function private.visible_line is
-  'A typed line without hidden marks, and without joiners at its ends; elsewhere, joiners are part '
-  'of names. The edge functions do the same (texts.ts).';
+  'Cleans up a line that a person typed: invisible characters are removed, and joiners only at the '
+  'ends, because they can be part of a name. The edge functions do the same (texts.ts).';
 
 create function private.typed(value text, most integer default 320, path text default 'value')
   returns text
@@ -1149,7 +1193,8 @@ as $$
 declare
   plain constant text := private.ascii_digits(private.visible_line(value, most, path));
 begin
-  -- NFKC turns 5² into 52 and ① into 1. Such text is returned unchanged, so that parsing it fails.
+  -- NFKC turns 5² into 52 and ① into 1. A text with such characters is returned unchanged, so that
+  -- parsing it fails.
   return case
     when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
       = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
@@ -1158,8 +1203,8 @@ begin
 end
 $$;
 comment on function private.typed is
-  'A typed phone, email, number or code: a visible line with ASCII digits; unchanged if a number '
-  'would change.';
+  'Cleans up a phone number, email, number or code that a person typed: a visible line with ASCII '
+  'digits. The text is returned unchanged if this would change the number.';
 
 create function private.bare_phone(typed text) returns text
   language sql immutable parallel safe
@@ -1172,7 +1217,8 @@ create function private.mobile_prefixes() returns text
   language sql immutable parallel safe
   return '5|6|9';
 comment on function private.mobile_prefixes is
-  'The prefixes of Kuwaiti mobile numbers. identifiers.ts has the same (docs/deploy.md).';
+  'The first digits of Kuwaiti mobile numbers, as a regular expression. identifiers.ts has the '
+  'same list (docs/deploy.md).';
 
 create function private.kwd_text(amount numeric) returns text
   language plpgsql immutable set search_path = ''
@@ -1205,7 +1251,7 @@ begin
 end
 $$;
 
--- The function is plain SQL, so that it is planned as part of the calling query.
+-- Written in plain SQL, so that it is inlined into the calling query.
 create function private.terms() returns table (version text, url text, required_from timestamptz)
   language sql stable
   rows 1
@@ -1216,7 +1262,7 @@ begin atomic
 end;
 comment on function private.terms is 'The current terms; no row if there are none.';
 
--- pg_last_xact_replay_timestamp would not show whether a replica still receives anything.
+-- pg_last_xact_replay_timestamp would not show whether a replica is still receiving anything.
 create function private.last_beat() returns timestamptz
   language plpgsql stable set search_path = ''
 as $$
@@ -1225,13 +1271,14 @@ begin
 end
 $$;
 comment on function private.last_beat is
-  'The time up to which this database has all commits of the primary.';
+  'This database has all commits of the primary up to this time.';
 
 create function private.require_replica(system_id text) returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  -- A promoted replica has the same system identifier and a fresh beat, which it writes itself.
+  -- A promoted replica has the same system identifier and a recent beat, because it writes the beat
+  -- itself. Only pg_is_in_recovery detects it.
   if not pg_is_in_recovery()
     or system_id <> (select control.system_identifier::text from pg_control_system() as control)
   then
@@ -1248,7 +1295,8 @@ grant execute on function private.require_replica to backend;
 
 -- sql/01_base/4_reads_pages.sql
 
--- A cursor is the sort key of the last row of a page, with a checksum that ties it to its query.
+-- A cursor contains the sort key of the last row of a page, and a checksum that ties the cursor to
+-- its query.
 
 create function private.page_size(given integer) returns integer
   language plpgsql immutable set search_path = ''
@@ -1264,7 +1312,8 @@ $$;
 create function private.cursor_checksum(query text, key text) returns text
   language sql stable parallel safe
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-comment on function private.cursor_checksum is 'Ties a cursor to its query and detects changes.';
+comment on function private.cursor_checksum is
+  'Ties a cursor to its query and detects a modified cursor.';
 
 create function private.cursor_of(query text, key jsonb) returns text
   language sql stable parallel safe
@@ -1280,7 +1329,8 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'Null on the last page. last_keys: the key of the page''s last row and, if any, of the next row.';
+  'The cursor for the next page; null on the last page. last_keys has the key of the last row of '
+  'this page and, if there is another page, the key of its first row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql stable set search_path = ''
@@ -1309,13 +1359,14 @@ begin
 end
 $$;
 comment on function private.cursor_key is
-  'The key in a cursor. Raises 422 cursor_invalid if it is damaged or belongs to another query.';
+  'Extracts the key from a cursor. Raises 422 cursor_invalid if the cursor is damaged or belongs '
+  'to another query.';
 
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql immutable
   return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is
-  'Whether a sort is known. A leading - reverses it; newest is -oldest.';
+  'Whether a sort order exists. A leading - reverses the order; newest is an alias of -oldest.';
 
 create function private.sorted_keys(
   source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
@@ -1342,9 +1393,10 @@ begin
 end
 $$;
 comment on function private.sorted_keys is
-  'The keys [value, id] of a page and of one more row. sorts maps each sort order to two SQL '
-  'expressions over the indexed table: a value, which is never null, and an id. source is the from '
-  'and where clause, with $1 for the filters. sorts and source are constants.';
+  'The keys [value, id] of a page and of one more row, which shows whether another page follows. '
+  'sorts maps each sort order to two SQL expressions over the indexed table: a value, which is '
+  'never null, and an id. source is the from and where clause, in which $1 stands for the filters. '
+  'sorts and source are executed as SQL, so they must be constants.';
 
 create function private.key_ids(keys jsonb[]) returns text[]
   language sql immutable set search_path = ''
@@ -1363,13 +1415,14 @@ grant execute on function
 
 create function private.cause_of(state text, message text) returns text
   language sql immutable
-  -- Messages of these classes quote no input: refusals (PT), our exceptions (P0), constraint
-  -- violations (23), unknown names and types (42, but syntax errors, 42601, quote it),
-  -- cancellations (57).
+  -- Messages of these SQLSTATE classes never quote input: API errors (PT), exceptions that our
+  -- functions raise (P0), constraint violations (23), unknown names and types (42, except for syntax
+  -- errors, 42601, which quote the input) and cancellations (57).
   return case
     when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
   end;
-comment on function private.cause_of is 'The message, or the SQLSTATE if it may quote input.';
+comment on function private.cause_of is
+  'The error message, or only the SQLSTATE if the message may quote input.';
 
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
@@ -1380,21 +1433,23 @@ begin
   values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
   on conflict do nothing;
   if not found then
-    -- Many workers may see the same problem, and they must not all update its row.
+    -- Many workers may report the same problem at once. They must not all update the same row.
     update private.alarms set seen_at = clock_timestamp()
     where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
   end if;
 exception
   when others then
-    -- This may be a deadlock with a transaction that settles the alarm, so the insert is retried.
+    -- This may have been a deadlock with a transaction that settles the alarm, so the insert is
+    -- retried.
     insert into private.alarms (kind, subject_id, details)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
 end
 $$;
 comment on function private.raise_alarm is
-  'Stores an alarm unless the same one is still open. A trigger in 11_admin notifies the admins.';
+  'Stores an alarm, unless an alarm of the same kind and subject is still open. A trigger in '
+  '11_admin notifies the administrators.';
 
 create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
   returns void
@@ -1405,7 +1460,7 @@ as $$
     and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
 comment on function private.settle_alarms is
-  'Settles the open alarms of the subjects that were last seen at least the interval quiet ago.';
+  'Settles the open alarms of the given subjects, except for those seen within the interval quiet.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;
 
@@ -1424,14 +1479,15 @@ begin
 end
 $$;
 comment on function private.notify is
-  'Notifies in the caller''s transaction but never makes it fail. details has the values that the '
-  'kind''s texts use. Optional: by (the acting account; nothing is sent if one of the two accounts '
-  'has blocked the other), from (the named identity) and at (the time of the event).';
+  'Creates a notification in the caller''s transaction, but never makes the transaction fail. '
+  'details has the values for the texts of the kind. Optional: by (the acting account; nothing is '
+  'sent if one of the two accounts has blocked the other), from (the identity that the '
+  'notification mentions) and at (the time of the event).';
 
 -- sql/01_base/7_jobs.sql
 
--- In for_each, a row that fails is rolled back. Unless a lock conflict was the cause, it raises an
--- alarm, and the job leaves the row out for an hour (failed_recently).
+-- When a row fails, for_each rolls its changes back. Unless the cause was a lock conflict, the
+-- failure raises an alarm and the job skips the row for an hour (failed_recently).
 
 create function private.failed_recently(step text, subject text) returns boolean
   language sql stable set search_path = ''
@@ -1448,7 +1504,7 @@ create function private.record_failure(step text, subject text, code text, why t
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- A lock conflict raises no alarm, because the next run tries the row again.
+  -- A lock conflict raises no alarm, because the next run retries the row.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
@@ -1474,20 +1530,22 @@ begin
         perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
-      when query_canceled then -- the statement ran out of time; finished rows are kept
+      when query_canceled then -- the statement timed out; rows processed so far are kept
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
-    -- A call ends well before the statement timeout; a job is called again until nothing is left.
+    -- A call returns well before the statement timeout. The job is called again until nothing is
+    -- left.
     exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'Calls the step for each subject. With one => true it stops after a success, to lock few rows.';
+  'Calls the step for each subject and returns the number of successes. With one => true it stops '
+  'after the first success, so that the transaction locks only a few rows.';
 
 create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql security definer set search_path = ''
@@ -1495,8 +1553,8 @@ as $$
 declare
   gone bigint;
 begin
-  -- Rows are deleted by ctid, because on a freshly filled table the planner has no statistics and
-  -- would choose a bad plan. Partial indexes can be used only with the condition on infinity.
+  -- Rows are deleted by ctid, because the planner has no statistics for a table that was just filled
+  -- and would choose a bad plan. The condition on infinity is needed to use partial indexes.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -1521,13 +1579,14 @@ as $$
     select alarms.id from private.alarms
     where alarms.deliver_at between now() - interval '1 day' and now()
       and alarms.raised_at > now() - interval '1 day'
-      -- alarms_unsent is never sent: a receiver that could accept it works again.
+      -- alarms_unsent is never sent: once the receiver accepts alarms again, it no longer applies.
       and alarms.kind <> 'alarms_unsent'
     order by alarms.deliver_at
     limit 10
     for no key update skip locked
   ), taken as (
-    -- A worker may crash while it sends, so alarms are sent again at growing intervals for a day.
+    -- A worker may crash while sending, so alarms are sent again for a day, at increasing intervals,
+    -- until finish_alarm marks them as delivered.
     update private.alarms
     set tries = alarms.tries + 1,
         deliver_at = now() + least(power(2, alarms.tries), 60) * interval '1 minute'
@@ -1536,12 +1595,13 @@ as $$
   )
   select coalesce(json_agg(json_build_object(
     'id', taken.id, 'kind', taken.kind, 'subject', taken.subject_id,
-    -- The administrator's name is only for the notification of the other admins.
+    -- The administrator's name appears only in the notification to the other administrators.
     'details', case taken.kind when 'admin_ceiling' then taken.details - 'name' else taken.details end,
     'raisedAt', taken.raised_at, 'settledAt', taken.settled_at) order by taken.id), '[]')
   from taken
 $$;
-comment on function private.take_alarms is 'Job: gives one worker alarms to send to ALARM_WEBHOOK.';
+comment on function private.take_alarms is
+  'Job: assigns due alarms to one worker, which sends them to ALARM_WEBHOOK.';
 
 create function private.finish_alarm(id bigint) returns void
   language sql security definer set search_path = ''
@@ -1554,7 +1614,8 @@ create function private.purge_rates() returns bigint
 as $$
   select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
-comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
+comment on function private.purge_rates is
+  'Job: deletes the counters of subjects without hits in the window.';
 
 create function private.note_jobs_ran() returns void
   language sql security definer set search_path = ''
@@ -1579,7 +1640,8 @@ begin
 end
 $$;
 comment on function private.claim_timestamp is
-  'Returns the time of the claim, or null if the work is not due or another caller has claimed it.';
+  'Claims a piece of recurring work and returns the time of the claim; null if the work is not due '
+  'or another caller has claimed it.';
 
 create function private.release_timestamp(name text, claimed timestamptz) returns void
   language sql security definer set search_path = ''
@@ -1588,7 +1650,7 @@ as $$
   where timestamps.name = release_timestamp.name and timestamps.at = release_timestamp.claimed
 $$;
 comment on function private.release_timestamp is
-  'Makes work due again unless another caller has claimed it.';
+  'Makes the work due again, unless another caller has claimed it since.';
 
 create function private.beat() returns void
   language sql set search_path = ''
@@ -1597,7 +1659,8 @@ as $$
   on conflict on constraint timestamps_pkey do update set at = excluded.at;
 $$;
 comment on function private.beat is
-  'Stores the time, from which replicas compute their lag. pg_cron calls it every two seconds.';
+  'Stores the current time, from which replicas compute their lag. pg_cron calls it every two '
+  'seconds.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
   private.claim_timestamp, private.release_timestamp, private.take_alarms, private.finish_alarm
@@ -1605,7 +1668,7 @@ grant execute on function private.purge_alarms, private.purge_rates, private.not
 
 -- sql/02_meta/1_tables.sql
 
--- The form of codes and ids is strict, because they appear in comma-separated lists and URLs.
+-- Codes and ids have a strict format, because they appear in comma-separated lists and URLs.
 
 create table public.vocabularies (
   vocabulary text not null,
@@ -1620,8 +1683,8 @@ create table public.vocabularies (
 comment on table public.vocabularies is 'Codes with their texts. Never purged: listings use them.';
 comment on column public.vocabularies.vocabulary is 'The name of the list, such as kind.';
 comment on column public.vocabularies.note is
-  'For kinds of property, the usual listing types; for categories, the notification kinds; for '
-  'decision reasons, the kinds of items that they usually concern.';
+  'For kinds of property: their usual listing types. For notification categories: the kinds of '
+  'notifications in them. For decision reasons: the kinds of items that they usually apply to.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1654,7 +1717,8 @@ create table public.areas (
 );
 comment on table public.areas is 'The areas of Kuwait. Never purged: one row per area.';
 comment on column public.areas.approximate is
-  'Whether the centroid is an estimate without a source, good enough for the map only.';
+  'Whether the centroid is only an estimate without a source. Such a centroid is used only on the '
+  'map.';
 comment on column public.areas.reach_km is
   'The maximum distance of a listing from the centroid; null if the distance is not checked.';
 
@@ -1668,8 +1732,8 @@ create table private.landmarks (
   edited text[] not null default '{}'
 );
 comment on table private.landmarks is
-  'Malls, hospitals, towers and the like, near which listings are searched; further spellings are in '
-  'private.reading_words. Never purged: admins maintain them.';
+  'Malls, hospitals, towers and other places near which people search for listings. Alternative '
+  'spellings of their names are in private.reading_words. Never purged: admins maintain them.';
 alter table private.landmarks enable row level security;
 grant select on private.landmarks to acting;
 create policy "functions for clients read all" on private.landmarks for select to acting using (true);
@@ -1727,7 +1791,8 @@ as $$
   ))
 $$;
 comment on function private.get_app is
-  'Facade: what apps read when they start: minVersion, storeUrl, privacyUrl, support, terms.';
+  'Facade: returns the settings that apps load at startup: minVersion, storeUrl, privacyUrl, '
+  'support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 
@@ -1791,7 +1856,7 @@ as $$
   select json_object_agg(words.name, words.items order by words.name)
   from (
     select
-      -- plot_position becomes plotPosition, the name of the listing field that takes its codes.
+      -- plot_position becomes plotPosition, the name of the listing field that contains its codes.
       (
         select string_agg(
           case when ordinal = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
@@ -1831,7 +1896,7 @@ $$;
 
 create function private.account_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare
@@ -1847,11 +1912,12 @@ begin
   );
 end
 $$;
-comment on function private.account_id is 'The caller''s account, if it may act and is signed in.';
+comment on function private.account_id is
+  'The caller''s account; null unless the account may act and the session still exists.';
 
 create function private.identity_id() returns uuid
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so none may apply inside it
   set search_path = ''
 as $$
 declare
@@ -1859,7 +1925,8 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- check_acting_identity keeps the acting identity active. Only is_ignored reads private.acts.
+  -- The identity's status is not checked, because check_acting_identity and on_identity_status keep
+  -- active_identity_id active. Only is_ignored reads private.acts.
   select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -1870,7 +1937,7 @@ begin
 end
 $$;
 comment on function private.identity_id is
-  'The acting identity; null if there is none, the account may not act or the session is over.';
+  'The acting identity; null if there is none, the account may not act or the session has ended.';
 
 create function private.is_ignored() returns boolean
   language plpgsql stable set search_path = ''
@@ -1881,7 +1948,8 @@ begin
 end
 $$;
 comment on function private.is_ignored is
-  'Whether the token is no longer valid. Called after identity_id, which may set private.acts.';
+  'Whether the token is no longer valid. Call this only after identity_id, which sets private.acts '
+  'for a valid token.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql stable
@@ -1904,7 +1972,7 @@ begin
 end
 $$;
 comment on function private.caller_refusal is
-  'Why the caller may not act, as {status, code, detail}; null if it may.';
+  'The error {status, code, detail} for a caller who may not act, otherwise null.';
 
 create function private.maintenance_detail(said jsonb) returns jsonb
   language sql stable
@@ -1931,8 +1999,9 @@ begin
 end
 $$;
 comment on function private.require_open is
-  'Raises 503 maintenance while the setting has a text, except for administrators. The facade '
-  'calls it before each person''s call; count_action does so for calls that bypass the facade.';
+  'Raises 503 maintenance while the maintenance setting has a text, except for administrators. The '
+  'facade calls this before each request of a person; count_action calls it for requests that '
+  'bypass the facade.';
 
 create function private.require_account() returns uuid
   language plpgsql stable set search_path = ''
@@ -1950,7 +2019,8 @@ begin
 end
 $$;
 comment on function private.require_account is
-  'Raises 401 token_missing or token_invalid, 403 account_suspended or account_banned.';
+  'Returns the caller''s account, or raises 401 token_missing or token_invalid, or 403 '
+  'account_suspended or account_banned.';
 
 create function private.check_expected(identity_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -1974,7 +2044,7 @@ begin
     perform private.require_account();
     perform private.refuse(403, 'identity_not_usable');
   end if;
-  -- Most callers send no X-Expect-Identity. This condition saves them a function call.
+  -- Most requests have no X-Expect-Identity. For these, the condition saves a function call.
   if current_setting('facade.expected_identity', true) <> '' then
     perform private.check_expected(identity_id);
   end if;
@@ -1982,7 +2052,8 @@ begin
 end
 $$;
 comment on function private.require_identity is
-  'Raises the errors of require_account, 403 identity_not_usable or 409 identity_changed.';
+  'Returns the acting identity, or raises the errors of require_account, 403 identity_not_usable '
+  'or 409 identity_changed.';
 
 create function private.expect_identity(identity_id uuid) returns void
   language plpgsql set search_path = ''
@@ -1992,7 +2063,8 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-  -- The identity is checked again (check_expected) under the lock that keeps it from changing.
+  -- check_expected compares again once the account is locked, so that the identity can no longer
+  -- change.
   perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;
@@ -2029,7 +2101,8 @@ grant execute on function
 
 -- sql/03_accounts/1_tables.sql
 
--- The acting identity is stored here, never in a token. Listings and money belong to identities.
+-- accounts.active_identity_id has the acting identity; it is never in a token. Listings and money
+-- belong to identities, not to accounts.
 
 create table public.accounts (
   id uuid primary key,
@@ -2085,34 +2158,38 @@ comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, the domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'A Kuwaiti mobile number as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether a code, a provider or an admin proved the email; registering does not. If the account '
-  'has a phone too, the email is always proven.';
+  'Whether a code, a provider or an admin proved the email. Registering with an email does not '
+  'prove it. If the account also has a phone, its email is always proven.';
 comment on column public.accounts.proof_first is
-  'Whether the account was registered from an IP address with many unproven accounts, and has to '
-  'prove a phone or email before it may publish or write to others.';
+  'Whether the account was registered from an IP address with many unproven accounts. Such an '
+  'account must prove a phone or email before it may publish or write to others.';
 comment on column public.accounts.taken_over_at is
   'When the password was last overwritten: by a provider sign-in that proved the email, or by an '
   'admin who set a contact. Null after a password reset.';
 comment on column public.accounts.terms_version is
-  'The version last accepted; null again once the email is proven for the first time, because '
-  'another person may have accepted the terms before.';
-comment on column public.accounts.status is 'A requested deletion (delete_at) does not change it.';
+  'The version of the terms that was accepted last. It is cleared when the email is proven for the '
+  'first time, because somebody else may have registered the account and accepted the terms.';
+comment on column public.accounts.status is
+  'A requested deletion (delete_at) does not change the status.';
 comment on column public.accounts.status_reason is
-  'Why the account was suspended or banned; the person is shown the reason for a suspension only.';
+  'Why the account was suspended or banned. The person sees only the reason for a suspension.';
 comment on column public.accounts.delete_at is
-  'When a requested deletion is due, even of a locked account. Nobody sees the account until a '
-  'sign-in cancels it.';
-comment on column public.accounts.money_at_deletion is 'Whether wallets are refunded or given up.';
+  'When a requested deletion is due, even if the account is suspended or banned. The account is '
+  'hidden from everybody until a sign-in cancels the deletion.';
+comment on column public.accounts.money_at_deletion is
+  'What happens to the money in the wallets: refund or give_up.';
 comment on column public.accounts.unreachable_since is
-  'When the account lost its last contact (phone or email). If it has no provider either, nobody '
-  'can sign in to it, and its deletion is requested after 14 days.';
-comment on column public.accounts.active_identity_id is 'The acting identity; always active.';
+  'When the account lost its last contact (phone or email). If no provider is linked either, '
+  'nobody can sign in to the account, and its deletion is requested after 14 days.';
+comment on column public.accounts.active_identity_id is
+  'The acting identity. Its status is always active.';
 comment on column public.accounts.topic is
   'The name of the account''s Realtime channel; replaced when a session ends.';
 comment on column public.accounts.live_key is
-  'A secret in the names of its conversations'' live channels. It is replaced together with topic, '
-  'and when an identity stops being active.';
--- Updating a column of a non-partial unique index would block foreign key checks.
+  'A secret in the names of the live channels of the account''s conversations. It is replaced '
+  'together with topic, and when an identity stops being active.';
+-- These unique indexes are partial, because updating a column of a non-partial one would block
+-- foreign key checks.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
@@ -2162,21 +2239,24 @@ create table public.identities (
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'People, companies and offices. Deleted with the account.';
-comment on column public.identities.type is 'company: a developer or other firm; office: a broker.';
-comment on column public.identities.status is 'People start as active, others as pending_verification.';
+comment on column public.identities.type is
+  'company: a developer or other firm; office: a real-estate broker.';
+comment on column public.identities.status is
+  'People start as active, companies and offices as pending_verification.';
 comment on column public.identities.status_reason is
-  'Why it was rejected or suspended, or why its last change was refused.';
+  'Why the identity was rejected or suspended, or why its last changes were refused.';
 comment on column public.identities.closes_from is
-  'The status before closing, which returns if the owner cancels the closing.';
-comment on column public.identities.close_at is 'When a closing identity becomes closed.';
-comment on column public.identities.money_at_close is 'Whether its wallet is refunded or given up.';
+  'The status before closing. It is restored if the owner cancels the closing.';
+comment on column public.identities.close_at is 'When the status changes from closing to closed.';
+comment on column public.identities.money_at_close is
+  'What happens to the money in the wallet: refund or give_up.';
 comment on column public.identities.pending_changes is
-  'Changes of a verified page that await an admin''s decision, by field: names, the licence '
-  'number, a later licence date.';
+  'Changes to a verified page that await an administrator''s decision, by field: names, the '
+  'licence number or a later expiry date of the licence.';
 create index identities_close_at_idx on public.identities (close_at) where close_at is not null;
 comment on column public.identities.stopped_at is
   'When an administrator stopped the identity, by suspending it or by suspending or banning its '
-  'account; null otherwise. The time of its plan and listings is paused until it may act again.';
+  'account; otherwise null. The terms of its plan and listings are paused until it may act again.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 create index identities_stopped_idx on public.identities (stopped_at) where stopped_at is not null;
@@ -2240,15 +2320,18 @@ create table public.account_settings (
 comment on table public.account_settings is
   'The settings of an account; without a row the defaults apply. Deleted with the account.';
 comment on column public.account_settings.notifications is
-  'The choices of the account, such as {"leads":{"push":false}}; defaults apply to the rest.';
+  'The channels that the person switched on or off, such as {"leads":{"push":false}}. Defaults '
+  'apply to all others.';
 comment on column public.account_settings.quiet_to is
-  'In Kuwait time. If it is before quiet_from, it belongs to the next day.';
-comment on column public.account_settings.show_phone is 'Whether others may request the number.';
-comment on column public.account_settings.read_receipts is 'Shown only if both sides allow them.';
-comment on column public.account_settings.show_last_seen is 'Stored for clients; unused in SQL.';
+  'The end of the quiet hours in Kuwait time; on the next day if it is before quiet_from.';
+comment on column public.account_settings.show_phone is
+  'Whether others may request the phone number.';
+comment on column public.account_settings.read_receipts is
+  'Read receipts are shown only if both sides allow them.';
+comment on column public.account_settings.show_last_seen is 'Stored for clients; not used in SQL.';
 comment on column public.account_settings.who_may_write is
-  'Who may start a conversation with the account, or go on in one that it has not answered: '
-  'everyone, or only accounts with a proven phone or email (proven).';
+  'Who may start a conversation with the account, or continue one that the account has not '
+  'answered: everyone, or only accounts with a proven phone or email (proven).';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -2271,8 +2354,9 @@ create table private.idempotency_keys (
   primary key (account_id, key)
 );
 comment on table private.idempotency_keys is
-  'Answers by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
-comment on column private.idempotency_keys.request_hash is 'The SHA-256 of identity and request.';
+  'Responses by Idempotency-Key, kept for 24 hours. Cleaned by private.purge_idempotency_keys.';
+comment on column private.idempotency_keys.request_hash is
+  'The SHA-256 of the acting identity and the request.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 grant select, insert, update (answer), delete on private.idempotency_keys to acting;
@@ -2290,15 +2374,15 @@ create table private.banned_contacts (
   constraint banned_contacts_are_hashed_or_wait check (num_nonnulls(value, hash) = 1)
 );
 comment on table private.banned_contacts is
-  'Proven phones and emails of banned accounts, with which nobody can register for a year, even '
-  'after the account is deleted. Deleting a row allows its contact again. Cleaned by '
+  'Proven phones and emails of banned accounts. Nobody can register with them for a year, even '
+  'after the account is deleted. If a row is deleted, its contact can be used again. Cleaned by '
   'private.purge_banned_contacts.';
--- There is no foreign key, because a row outlives its account.
+-- Not a foreign key, because the row outlives the account.
 comment on column private.banned_contacts.account_id is 'The banned account.';
 comment on column private.banned_contacts.value is
-  'The phone or email until a job replaces it by its hash, seconds later.';
+  'The phone or email, until a job replaces it with its hash a few seconds later.';
 comment on column private.banned_contacts.hash is
-  'Made with a key that only the functions have.';
+  'A keyed hash of the phone or email. Only the edge functions have the key.';
 create index banned_contacts_account_idx on private.banned_contacts (account_id);
 create index banned_contacts_value_idx on private.banned_contacts (value) where value is not null;
 create index banned_contacts_banned_idx on private.banned_contacts (banned_at);
@@ -2353,14 +2437,14 @@ create table private.registrations (
 comment on table private.registrations is
   'Attempts to register a phone. After an hour only the phone and the time are kept, for a day. '
   'Cleaned by private.purge_codes.';
-comment on column private.registrations.id is 'A secret that proves who made the attempt.';
+comment on column private.registrations.id is 'A secret that proves which client made the attempt.';
 comment on column private.registrations.sealed_password is
   'Encrypted with AES-GCM; null if the attempt was refused or is older than an hour.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
 create index registrations_sealed_idx on private.registrations (created_at)
   where sealed_password is not null;
--- All refused and old attempts to register a phone share one row.
+-- All refused or expired attempts to register the same phone share one row.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -2372,9 +2456,10 @@ create table private.email_claims (
   claimed_at timestamptz not null default now()
 );
 comment on table private.email_claims is
-  'Emails for which Auth is creating a user. Cleaned by private.purge_codes.';
-comment on column private.email_claims.address is 'The client''s IP; null at provider sign-ins.';
-comment on column private.email_claims.claimed_at is 'A claim is valid for ten seconds.';
+  'Emails that are reserved while Auth creates a user. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is
+  'The IP address of the client; null for a sign-in with a provider.';
+comment on column private.email_claims.claimed_at is 'The reservation is valid for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
 create policy "nobody but functions of their owner" on private.email_claims using (false);
@@ -2414,20 +2499,22 @@ create table private.contact_changes (
 comment on table private.contact_changes is
   'Changes of phone or email, and password resets. Cleaned by private.purge_codes.';
 comment on column private.contact_changes.session_id is
-  'The session in which a change began; it cannot be completed after the session has ended. Null '
-  'for resets, undos and changes by an admin.';
+  'The session in which the change began. The change cannot be completed once this session has '
+  'ended. Null for resets, undos and changes by an admin.';
 comment on column private.contact_changes.act is
-  'undo (by a reset) and set (by an admin) take effect at once; their rows are then deleted.';
+  'undo (by a reset) and set (by an admin) take effect at once, and their rows are then deleted.';
 comment on column private.contact_changes.value is
-  'The new phone or email; for a reset, the contact that got the code; null for a removal.';
+  'The new phone or email; for a reset, the contact that the code was sent to; null for a removal.';
 comment on column private.contact_changes.other_value is
-  'The proven contact of the other kind when the change was done.';
+  'The proven contact of the other kind at the time of the change.';
 comment on column private.contact_changes.closes is
-  '[{"listings": n}] if the email''s former holder, with n listings, can no longer sign in.';
+  '[{"listings": n}] if the email was taken from another account, which has n listings and can no '
+  'longer be signed in to.';
 comment on column private.contact_changes.proven_at is
-  'When the change was proven: by its code, or at once if it needs none (removal, undo, set). Auth '
-  'accepts the change for ten minutes from then.';
-comment on column private.contact_changes.expires_at is 'After 1 hour, or 72 hours after done_at.';
+  'When the change was proven: by its code, or at once if it needs no code (removal, undo, set). '
+  'Auth accepts the change until ten minutes later.';
+comment on column private.contact_changes.expires_at is
+  '1 hour after the change began, or 72 hours after it was done.';
 create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
   where done_at is null;
 create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
@@ -2476,13 +2563,15 @@ create table private.codes (
 );
 comment on table private.codes is 'One-time codes. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'change is for a signed-in person, prove for a new contact, sudo for an administrator.';
-comment on column private.codes.reset_id is 'A secret that proves who requested the code.';
+  'change: for a signed-in person; prove: for a new contact; sudo: for an administrator.';
+comment on column private.codes.reset_id is 'A secret that proves which client requested the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier or change, and code.';
-comment on column private.codes.requested_by is 'The address_mark of the requesting IP address.';
+comment on column private.codes.requested_by is
+  'A keyed hash of the IP address that requested the code (see address_mark).';
 comment on column private.codes.tries is
-  'Wrong guesses that name the attempt or come from the address that requested the code.';
-comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
+  'Wrong guesses that name the registration, reset or change of the code, or come from the IP '
+  'address that requested the code.';
+comment on column private.codes.unknown_tries is 'All other wrong guesses.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
 create index codes_change_idx on private.codes (change_id);
@@ -2497,9 +2586,9 @@ create table private.sms_sent (
   mail integer not null default 0
 );
 comment on table private.sms_sent is
-  'SMS (SMS_PER_DAY) and mail per hour. Cleaned by private.purge_codes.';
+  'Number of SMS (limited by SMS_PER_DAY) and emails per hour. Cleaned by private.purge_codes.';
 comment on column private.sms_sent.hour is
-  'The start of the hour; the limit per day uses days in Kuwait time.';
+  'The start of the hour. The daily limit uses days in Kuwait time.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
@@ -2510,10 +2599,12 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'IP addresses from which people signed in to an account. Limits that strangers can use up do not '
-  'apply to them. Cleaned by private.purge_known_addresses.';
-comment on column private.known_addresses.mark is 'A keyed hash of the address; not exported.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in there.';
+  'IP addresses from which somebody signed in to an account. They are exempt from the limits that '
+  'strangers could use up. Cleaned by private.purge_known_addresses.';
+comment on column private.known_addresses.mark is
+  'A keyed hash of the IP address; not part of data exports.';
+comment on column private.known_addresses.known_until is
+  '90 days after the last sign-in from this address.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -2526,11 +2617,12 @@ create table private.session_clients (
   refreshed_at timestamp
 );
 comment on table private.session_clients is
-  'The client that last got the tokens of a session. Cleaned by private.on_session_ended.';
-comment on column private.session_clients.address is 'For IPv6 the /64; null if unknown.';
+  'The client that last received the tokens of a session. Cleaned by private.on_session_ended.';
+comment on column private.session_clients.address is
+  'The IP address, for IPv6 the /64; null if unknown.';
 comment on column private.session_clients.refreshed_at is
-  'auth.sessions.refreshed_at when the row was written. If it is newer there, a client has '
-  'refreshed at Auth directly.';
+  'The value of auth.sessions.refreshed_at when this row was written. If the value there is newer, '
+  'a client has refreshed the session directly at Auth.';
 alter table private.session_clients enable row level security;
 create policy "nobody but functions of their owner" on private.session_clients using (false);
 
@@ -2544,16 +2636,19 @@ create table private.social_tokens (
   topic uuid
 );
 comment on table private.social_tokens is
-  'Used tokens of providers and their nonces. Cleaned by private.purge_social_tokens.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of the signed part or nonce.';
+  'Provider tokens used for sign-ins, and their nonces. Cleaned by private.purge_social_tokens.';
+comment on column private.social_tokens.key is
+  'The provider, and the SHA-256 of either the signed part of the token or the nonce.';
 comment on column private.social_tokens.expires_at is
-  'When a token can be used again after an unfinished sign-in, or a used token may be deleted.';
-comment on column private.social_tokens.client is 'SHA-256 of the address and user agent.';
+  'If the sign-in was not finished, when the token can be used again; otherwise, when the row may '
+  'be deleted.';
+comment on column private.social_tokens.client is 'SHA-256 of the IP address and user agent.';
 comment on column private.social_tokens.used_at is
-  'When the token opened a session; null before. The same client may use it again once, within 60 '
-  'seconds.';
+  'When the token opened a session; null before that. The same client may use the token once more '
+  'within 60 seconds.';
 comment on column private.social_tokens.topic is
-  'accounts.topic at used_at. If accounts.topic has changed, a session of the account has ended.';
+  'The value of accounts.topic at used_at. If accounts.topic has changed since, a session of the '
+  'account has ended.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -2567,11 +2662,11 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins that have begun. Auth can link a provider, issue a token for a provider or encrypt a '
-  'password hash under another key only while there is a row. A provider''s row allows one token. '
-  'Cleaned by private.purge_social_tokens.';
+  'Sign-ins in progress. Only while a sign-in has a row here, Auth can link a provider, issue a '
+  'token for a provider or re-encrypt a password hash with another key. The row of a provider '
+  'sign-in allows one token. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.topic is
-  'The topic that the account must still have if the sign-in is a repetition.';
+  'For a repeated sign-in: the value that accounts.topic must still have.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds after the announcement, because Auth may take up to ten.';
 create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
@@ -2587,11 +2682,12 @@ create table private.announced_passwords (
   expires_at timestamptz not null default now() + interval '15 seconds'
 );
 comment on table private.announced_passwords is
-  'Auth can set a password only if a row announces it. Cleaned by private.purge_social_tokens.';
+  'Password changes in progress. Auth can set a password only if a row here announces it. Cleaned '
+  'by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
-  'The session that stays signed in; null if a code sets the password.';
+  'The session that stays signed in; null if the password is set with a code.';
 comment on column private.announced_passwords.identifier is
-  'The phone or email that got the code and must still be the account''s.';
+  'The phone or email that the code was sent to. It must still belong to the account.';
 comment on column private.announced_passwords.expires_at is
   '15 seconds after the announcement, because Auth may take up to ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);
@@ -2604,16 +2700,16 @@ create table private.sessions_left (
   account_id uuid not null references public.accounts (id) on delete cascade
 );
 comment on table private.sessions_left is
-  'Sessions that were not deleted with the others of their account, because another transaction '
-  'had locked them. Cleaned by private.end_sessions_left.';
+  'Sessions that could not be deleted with the other sessions of their account, because another '
+  'transaction had locked them. Cleaned by private.end_sessions_left.';
 create index sessions_left_account_idx on private.sessions_left (account_id);
 alter table private.sessions_left enable row level security;
 create policy "nobody but functions of their owner" on private.sessions_left using (false);
 
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
-  'The account (account_bits) whose new password was last refused at Auth. A sequence is used, '
-  'because a rollback does not undo it.';
+  'The account (account_bits) whose new password was last refused. This is a sequence, because a '
+  'rollback does not undo a change of its value.';
 
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -2624,8 +2720,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Apple''s refresh tokens, to be revoked at deletion or when Apple is removed as a provider. '
-  'Cleaned by private.finish_apple_revocation.';
+  'Refresh tokens from Apple. They are revoked when the account is deleted or Apple is removed as '
+  'its provider. Cleaned by private.finish_apple_revocation.';
 create index apple_tokens_revoke_idx on private.apple_tokens (revoke_at)
   where revoke_at is not null;
 alter table private.apple_tokens enable row level security;
@@ -2633,7 +2729,8 @@ create policy "nobody but functions of their owner" on private.apple_tokens usin
 
 -- sql/03_accounts/2_rules_access.sql
 
--- A standard SQL body is parsed at creation, so it needs no search_path and can be inlined.
+-- A standard SQL body ("return …") is parsed when the function is created, so the function needs no
+-- search_path and can be inlined.
 create function private.is_locked(account public.accounts) returns boolean
   language sql stable parallel safe
   return (
@@ -2647,7 +2744,7 @@ create function private.may_act(account public.accounts) returns boolean
   language sql stable parallel safe
   return (not private.is_locked(may_act.account) and (may_act.account).delete_at is null) is true;
 comment on function private.may_act is
-  'Whether an account may act and others see it. No other function decides this.';
+  'Whether an account may act and is visible to others. No other function decides this.';
 
 create function private.lock_refusal(account public.accounts) returns jsonb
   language plpgsql stable set search_path = ''
@@ -2666,7 +2763,8 @@ begin
                        'until', account.suspended_until) || deletion);
 end
 $$;
-comment on function private.lock_refusal is 'The error if suspended or banned, otherwise null.';
+comment on function private.lock_refusal is
+  'The error for a suspended or banned account, otherwise null.';
 
 -- Triggers call both functions with the rights of whichever role changes an account.
 grant execute on function private.is_locked, private.may_act
@@ -2703,7 +2801,8 @@ begin
 end
 $$;
 comment on function private.is_in_order is
-  'Whether jobs may act for an identity: it may act itself, and its plan and listings are running.';
+  'Whether jobs may act for an identity: the identity may act, and its plan and listings are not '
+  'paused.';
 
 create function private.individual_of(account_id uuid) returns uuid
   language sql stable
@@ -2724,7 +2823,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'Makes an account stop acting as an identity, on all devices, once the identity is not active.';
+  'When an identity is no longer active, makes its account stop acting as it on all devices.';
 
 create trigger identities_stop_acting
   after update of status on public.identities
@@ -2740,8 +2839,8 @@ create function private.is_stopped(account public.accounts, identity_status text
       and ((is_stopped.account).suspended_until < now()) is not true,
     false);
 comment on function private.is_stopped is
-  'Whether an administrator keeps an identity from acting, rather than its owner or an expired '
-  'licence.';
+  'Whether an identity may not act because of a decision by an administrator, and not because of '
+  'its owner or an expired licence.';
 
 create function private.stop_identity() returns trigger
   language plpgsql
@@ -2758,7 +2857,8 @@ begin
 end
 $$;
 comment on function private.stop_identity is
-  'Records since when an administrator''s act has kept an identity from acting.';
+  'Sets stopped_at when an administrator stops an identity, and clears it when the identity is no '
+  'longer stopped.';
 
 create trigger identities_tell_since_when
   before update of status on public.identities
@@ -2781,7 +2881,8 @@ begin
 end
 $$;
 comment on function private.stop_identities is
-  'Records since when an administrator''s act has kept the identities of an account from acting.';
+  'Sets or clears stopped_at of an account''s identities when the account is suspended, banned or '
+  'restored.';
 
 create trigger accounts_are_stopped
   after update of status, suspended_until on public.accounts
@@ -2797,7 +2898,8 @@ create function private.check_acting_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  -- The account is already locked here, and every change of an identity's status locks it first.
+  -- There is no race: the account is locked here, and every change of an identity's status locks the
+  -- account first.
   perform from public.identities
   where identities.id = new.active_identity_id and identities.status <> 'active';
   if found then
@@ -2807,7 +2909,8 @@ begin
 end
 $$;
 comment on function private.check_acting_identity is
-  'Refuses an identity that is not active, so that active_identity_id alone shows who acts.';
+  'Refuses an identity that is not active, so that active_identity_id can be used without checking '
+  'the status of the identity.';
 
 create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
@@ -2818,7 +2921,8 @@ create function private.require_terms() returns void
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- If the call stood in the condition, the planner would evaluate it too, for an estimate.
+  -- Called here, because the planner would also evaluate a call inside the condition, to estimate
+  -- its result.
   caller_id constant uuid := private.require_account();
   required record;
 begin
@@ -2833,8 +2937,8 @@ begin
 end
 $$;
 comment on function private.require_terms is
-  'For functions that publish or write to others. Raises 403 terms_not_accepted or the errors of '
-  'require_account.';
+  'Called by functions that publish something or write to others. Raises 403 terms_not_accepted or '
+  'the errors of require_account.';
 
 create function private.is_proven(account public.accounts) returns boolean
   language sql immutable
@@ -2893,7 +2997,8 @@ begin
     then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
-comment on function private.outdated_terms is 'The detail of 409 terms_outdated, else null.';
+comment on function private.outdated_terms is
+  'The detail of 409 terms_outdated if version is not the current one, otherwise null.';
 
 grant execute on function private.require_terms to authenticated;
 grant execute on function private.outdated_terms to backend;
@@ -2913,7 +3018,7 @@ as $$
   )
 $$;
 comment on function private.is_banned_contact is
-  'Whether a banned account had this phone or email. The edge functions make hash.';
+  'Whether this phone or email belonged to a banned account. The edge functions compute hash.';
 
 create function private.keep_banned_contacts() returns trigger
   language plpgsql security definer set search_path = ''
@@ -2936,7 +3041,7 @@ begin
 end
 $$;
 comment on function private.keep_banned_contacts is
-  'Keeps the proven phone and email of a banned account, until the ban is lifted.';
+  'Stores the proven phone and email of a banned account, and deletes them when the ban is lifted.';
 
 create trigger accounts_keep_banned_contacts
   after update of status, phone, email, email_proven on public.accounts
@@ -2961,7 +3066,7 @@ begin
 end
 $$;
 
--- Few callers have blocked anybody, so the session is checked last.
+-- Most callers have blocked nobody, so the session is checked only if there are blocks.
 create function private.blocked_identities() returns uuid[]
   language plpgsql stable
   security definer -- reads the caller's blocks before checking the session
@@ -2983,14 +3088,14 @@ begin
 end
 $$;
 comment on function private.blocked_identities is
-  'The identities that the caller blocked. Other identities of the same accounts stay in lists, '
-  'because their absence would reveal who owns them.';
+  'The identities that the caller has blocked. Other identities of the same accounts stay in '
+  'lists, because leaving them out would reveal who owns them.';
 
 -- sql/03_accounts/2_rules_codes.sql
 
--- Thousands of people may share an IP address, so code_address counts only codes that are sent, and
--- each code that is used lets the address request more. At worst an attacker blocks codes to new
--- numbers there for an hour.
+-- Thousands of people may share an IP address, so the rate code_address counts only codes that are
+-- sent, and each code that is used allows the address to request more. At worst, an attacker can
+-- keep new numbers at that address from getting codes for an hour.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
@@ -3001,8 +3106,9 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
-  'attempt_life is the time for completing a registration or reset. Attempts to register a phone '
-  'within contested_for compete. unknown_tries is the number of guesses that strangers share.';
+  'attempt_life is the time allowed to complete a registration or reset. Registrations of the same '
+  'phone within contested_for compete with each other. unknown_tries is the number of guesses that '
+  'all strangers share.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -3012,20 +3118,22 @@ alter table private.codes add constraint codes_tries_are_few check (
 create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
   language sql stable security definer set search_path = ''
 as $$
-  -- An address waits only for the last code that it requested, so no stranger can block the owner.
-  -- A registration waits for any code to the phone, so only one of twenty concurrent ones sends one.
+  -- An IP address has to wait only after a code that it requested itself, so no stranger can block
+  -- the owner. A registration has to wait after any code to the phone, so only one of twenty
+  -- concurrent registrations sends a code.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
     and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
-comment on function private.code_wait is 'The seconds until the next code; 0 or null means now.';
+comment on function private.code_wait is
+  'The number of seconds until the next code can be requested; 0 or null means now.';
 
 create function private.code_rate_subject(identifier text, address text) returns text
   language sql immutable set search_path = ''
 as $$
-  -- Email addresses cost nothing, so codes by mail must not allow more SMS.
+  -- Email addresses are free, so using codes sent by email must not allow more SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
 
@@ -3033,7 +3141,8 @@ create function private.count_use(identifier text, address text, address_hash te
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Codes for accounts known at the address do not use up its limit, so they must not raise it.
+  -- A code requested from a known address of the account does not count towards the address's limit,
+  -- so using it must not raise that limit.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
     perform private.store_hit('code_used_address', subject)
@@ -3042,7 +3151,7 @@ begin
 end
 $$;
 comment on function private.count_use is
-  'Counts one used code a day for each contact; the address may then request more codes.';
+  'Lets the IP address request more codes after a code was used; counts once a day per contact.';
 
 create function private.count_sending(
   is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
@@ -3087,7 +3196,7 @@ begin
   ) and (private.count_hit('code_alarm', 'all')).hit is not null then
     alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
   end if;
-  -- A code without a recipient is counted only to give the same answer, so the count is undone.
+  -- A code that is not sent is counted only to give the same answer, so its count is undone.
   if reset is not null or not sends then
     perform private.uncount_hit('code_service', 'all', counted.hit);
     update private.sms_sent
@@ -3153,15 +3262,16 @@ begin
 end
 $$;
 comment on function private.count_code is
-  'Counts a code as sent or, without a recipient, as unsent; or returns {error} and counts none. '
-  'for_another means that the contact is not the account''s. Such requests may use half of the '
-  'codes, so that the other half is left for the contact''s owner.';
+  'Counts a code as sent or, if it has no recipient, as unsent. If a limit is used up, returns '
+  '{error} and counts nothing. for_another means that the contact does not belong to the '
+  'requesting account. Such requests may use only half of the codes, so that the contact''s owner '
+  'can use the rest.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
 -- Neither a stolen token nor a stolen phone number is enough to change both phone and email. A code
--- proves only the contact that got it. After a change of one contact, or a password reset with its
--- code, the other contact cannot change for 72 hours; a reset with a code to the other contact
+-- proves only the contact that it was sent to. After a contact was changed, or used for a password
+-- reset, the other contact cannot be changed for 72 hours. A reset with a code to the other contact
 -- undoes the change (5_writes_resets.sql).
 
 create function private.other_kind(kind text) returns text
@@ -3185,7 +3295,7 @@ as $$
     and changes.done_at > now() - interval '72 hours'
 $$;
 comment on function private.contact_held_until is
-  'The end of the 72 hours in which a contact cannot be changed, or null.';
+  'When the 72 hours end in which this contact cannot be changed; null if it can be changed.';
 
 create function private.proves_change(
   account public.accounts, session_id uuid, proof text, kind text
@@ -3197,7 +3307,7 @@ as $$
 begin
   return coalesce(case proof
     when 'password' then true
-    -- A provider is enough only for an account that has neither phone nor email.
+    -- A provider is sufficient only for an account that has neither phone nor email.
     when 'provider' then coalesce(account.phone, account.email) is null and exists (
         select from auth.identities
         where identities.user_id = account.id and identities.provider not in ('email', 'phone')
@@ -3213,9 +3323,9 @@ begin
 end
 $$;
 comment on function private.proves_change is
-  'Whether proof is enough: password, provider (within five minutes of a sign-in by it) or the '
-  'contact that got a code. A contact of the other kind counts only if none of this kind is '
-  'proven.';
+  'Whether proof is sufficient for a change: password, provider (within five minutes of a sign-in '
+  'with a provider) or the contact that a code was sent to. A contact of the other kind is '
+  'sufficient only if the account has no proven contact of this kind.';
 
 create function private.has_other_way(
   account public.accounts, without text, mail_works boolean
@@ -3235,7 +3345,7 @@ begin
 end
 $$;
 comment on function private.has_other_way is
-  'Whether the account can sign in without the given way.';
+  'Whether the account can still be signed in to without the given phone or provider.';
 
 create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
   language plpgsql
@@ -3255,7 +3365,8 @@ begin
 end
 $$;
 comment on function private.lock_session is
-  'Locks the account of a session; raises 401 token_invalid if session or account is not usable.';
+  'Locks the account of a session. Raises 401 token_invalid if the session has ended or the '
+  'account is suspended, banned or deleted.';
 
 -- sql/03_accounts/2_rules_deleted_accounts.sql
 
@@ -3277,7 +3388,8 @@ begin
 end
 $$;
 comment on function private.anonymise_account is
-  'Removes personal data from the account. Triggers on its updates clean up the other areas.';
+  'Removes the personal data of an account. These updates fire triggers that clean up the other '
+  'areas.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql security definer set search_path = ''
@@ -3287,7 +3399,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_account_deleted_for_apple is 'Makes a job revoke Apple''s tokens.';
+comment on function private.on_account_deleted_for_apple is
+  'Makes a job revoke the account''s Apple tokens.';
 
 create trigger accounts_revoke_apple
   after update of status on public.accounts
@@ -3319,7 +3432,7 @@ begin
 end
 $$;
 comment on function private.apply_account_state is
-  'Clears columns that the new state does not use. A suspended or banned account keeps its '
+  'Clears the columns that do not apply to the new state. A suspended or banned account keeps its '
   'delete_at.';
 
 create trigger accounts_abide_by_their_state
@@ -3342,7 +3455,7 @@ begin
   if old.status = 'closed' then
     perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
   elsif old.status = 'closing' and new.status not in ('closed', 'expired', old.closes_from) then
-    -- Another status would cancel the closing that the owner requested, without a trace.
+    -- Any other status would silently cancel the closing that the owner requested.
     perform private.refuse_by_hand('Its owner closes it: it is hidden until close_at and closed '
       'then. Suspend the account instead: that leaves it.');
   elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
@@ -3362,7 +3475,7 @@ begin
       'Its owner closes it in the app: status closed ends it at once, and for good.');
   end if;
   if new.status not in ('active', 'expired', 'suspended') then
-    new.pending_changes := null; -- it is not verified, so its page itself can be changed
+    new.pending_changes := null; -- an unverified page is edited directly
   end if;
   if new.status = 'closed' then
     new.display_name := 'حساب محذوف';
@@ -3371,7 +3484,8 @@ begin
   return new;
 end
 $$;
-comment on function private.apply_identity_state is 'Checks a new state and clears unused columns.';
+comment on function private.apply_identity_state is
+  'Refuses an invalid new status, and clears the columns that do not apply to the new status.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
@@ -3413,16 +3527,17 @@ create trigger individual_profiles_show_their_name
 
 -- sql/03_accounts/2_rules_locks.sql
 
--- All transactions take locks in one order, to avoid deadlocks. The account comes first. A write
--- for an identity first takes a shared lock on the account, then checks that the account may act. A
--- change of the state of an account or identity locks the account exclusively, so that the second
--- of two such changes waits before it holds any other lock. Opening a conversation also takes a
--- shared lock on the other account, because a deletion selects the rows to lock more than once and
--- must not find new ones the second time. The full order; rows of one kind are locked by their ids:
+-- To avoid deadlocks, all transactions take locks in the same order. The account comes first. A
+-- write on behalf of an identity first takes a shared lock on the account, then checks that the
+-- account may act. A change of the state of an account or identity locks the account exclusively, so
+-- that the second of two such changes waits before it holds any other lock. Opening a conversation
+-- also takes a shared lock on the other account, because a deletion selects the rows to lock more
+-- than once and must not find new rows the second time. This is the full order (rows of the same
+-- kind are locked in the order of their ids):
 --
 --   1. auth.users, auth.sessions             Sign-ins and refreshes begin with these. With refresh
---                                            tokens of version 1 Auth locks the session first, so a
---                                            request that it answers with 500 or 409 is retried.
+--                                            tokens of version 1, Auth locks the session first, so
+--                                            requests that Auth answers with 500 or 409 are retried.
 --   2. accounts, then their own rows         identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, unused
 --                                            pictures, a device, conversations opened, blocks,
@@ -3435,24 +3550,29 @@ create trigger individual_profiles_show_their_name
 --   9. organisations                         the pages, with their counters
 --   -  advisory lock                       the number of a refund's document
 --  10. notification_events, notifications, devices, push_outbox
---  11. advisory locks                        unread counts; chat histories, late so that readers
+--  11. advisory locks                        unread counts; chat histories, taken late so that readers
 --                                            hardly wait. Hiding a picture everywhere locks one
 --                                            conversation after another and retries after deadlocks.
---  12. locks of triggers at the commit       feed_places, then the advisory lock of feed snapshots
+--  12. locks of deferred triggers            feed_places, then the advisory lock of feed snapshots
 --
--- Four locks come before all of these: the advisory locks for an admin's act, which is retried
--- within its transaction after a deadlock (11_admin/2_rules_acts.sql), for routes counted against a
--- ceiling (11_admin/2_rules_ceilings.sql) and for a code's phone or email (its rows come after the
--- account), and the rates of the acting account (01_base/2_rules_rates.sql). The rate of a listing
--- (price_changes) is counted under the listing's lock, the rates of pushes under the devices' locks:
--- first the reader's rate for strangers (pushes_strangers), then the rate of the two accounts. A
--- batch of messages locks the rows of pushes_strangers for all readers before its first push. Any
--- two rates are always counted in the same order.
+-- Four kinds of locks come before all of these:
+--
+--   - the advisory lock for an administrator's act, which is retried within its transaction after a
+--     deadlock (11_admin/2_rules_acts.sql)
+--   - the advisory lock for administrators' requests that have a daily limit
+--     (11_admin/2_rules_ceilings.sql)
+--   - the advisory lock for the phone or email of a code (the rows of codes come after the account)
+--   - the rates of the acting account (01_base/2_rules_rates.sql)
+--
+-- The rate of a listing (price_changes) is counted while the listing is locked. The rates of pushes
+-- are counted while the devices are locked: first the reader's rate for strangers (pushes_strangers),
+-- then the rate of the two accounts. A batch of messages locks the rows of pushes_strangers for all
+-- readers before its first push. Any two rates are always counted in the same order.
 --
 -- Rows are locked "for no key update", because "for update" would block foreign keys that refer to
--- them. No column that changes is part of a key that can be referred to, so no foreign key waits. A
--- job changes one account in a transaction, or skips locked rows. A transaction that deadlocks
--- nevertheless is retried as a whole (functions/_shared/database/pools.ts).
+-- them. Columns of referenced keys never change, so foreign key checks never wait. A job changes one
+-- account per transaction, or skips locked rows. If a transaction deadlocks nevertheless, it is
+-- retried as a whole (functions/_shared/database/pools.ts).
 
 create function private.lock_own_account() returns void
   language plpgsql
@@ -3474,7 +3594,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'Like require_account, but with a shared lock on the account; for writes of the account itself.';
+  'Like require_account, but with a shared lock on the account; for writes to the account itself.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -3485,7 +3605,8 @@ declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   acting_id uuid;
 begin
-  -- The identity's status is not checked: when it is no longer active, active_identity_id is null.
+  -- The status of the identity need not be checked: active_identity_id is null if it is no longer
+  -- active.
   select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
@@ -3505,7 +3626,8 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'Like require_identity, but with a shared lock on the account; for writes of the identity.';
+  'Like require_identity, but with a shared lock on the account; for writes on behalf of the '
+  'identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
@@ -3537,7 +3659,8 @@ begin
   return account;
 end
 $$;
-comment on function private.lock_account_exclusively is 'Returns the locked account, or null.';
+comment on function private.lock_account_exclusively is
+  'Locks the account and returns it, or null if it does not exist.';
 
 create function private.lock_sessions(account_id uuid) returns void
   language plpgsql
@@ -3551,7 +3674,8 @@ begin
 end
 $$;
 comment on function private.lock_sessions is
-  'Locks the sessions of an account; called before the account is locked, as in a refresh.';
+  'Locks the sessions of an account. Called before the account is locked, which is also the order '
+  'of a token refresh.';
 
 create function private.lock_user(account_id uuid) returns void
   language plpgsql
@@ -3573,8 +3697,9 @@ as $$
 declare
   began constant timestamptz := clock_timestamp();
 begin
-  -- A sign-in or change of password locks the user first, a refresh the session. So while a session
-  -- is locked, this releases the user and tries again.
+  -- A sign-in or password change locks the user first, but a refresh locks the session first. To
+  -- avoid deadlocks with either, this releases the user and retries for as long as a session is
+  -- locked.
   loop
     begin
       perform from auth.users where users.id = lock_auth_user.user_id for update;
@@ -3602,7 +3727,8 @@ begin
   return private.require_account();
 end
 $$;
-comment on function private.lock_caller_exclusively is 'Like lock_caller, but locks exclusively.';
+comment on function private.lock_caller_exclusively is
+  'Like lock_caller, but with an exclusive lock.';
 
 grant execute on function
   private.lock_own_account, private.lock_caller, private.lock_identity,
@@ -3611,7 +3737,8 @@ grant execute on function
 
 -- sql/03_accounts/2_rules_locks_dependents.sql
 
--- Rows that depend on an account or identity are locked in order before triggers write to them.
+-- Locks the rows that depend on an account or identity, in the order of 2_rules_locks.sql, before
+-- triggers write to them.
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
@@ -3627,7 +3754,8 @@ begin
       or reports.reported_identity_id = any (identity_ids)
     order by reports.id for no key update;
   end if;
-  -- Sending locks the conversation too, so that no message reaches an account that may not act.
+  -- Sending a message locks the conversation too, so that no message reaches an account that may not
+  -- act.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants
@@ -3681,8 +3809,8 @@ begin
 end
 $$;
 comment on function private.lock_dependents is
-  'Locks the account and all rows that depend on it; goes: account and identities are being '
-  'deleted.';
+  'Locks the account and all rows that depend on it. goes is true if the account is being deleted '
+  'or the identity closed.';
 
 create function private.before_state_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -3699,7 +3827,7 @@ begin
 end
 $$;
 comment on function private.before_state_change is
-  'Locks the rows that triggers will change because of the new state.';
+  'Locks the rows that triggers will change as a result of the new state.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until, delete_at, phone, email_proven on public.accounts
@@ -3709,7 +3837,7 @@ create trigger accounts_take_what_follows
     and (old.status in ('suspended', 'banned')
       or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
-    or private.is_proven(old) <> private.is_proven(new) -- its reviews begin or cease to count
+    or private.is_proven(old) <> private.is_proven(new) -- its reviews start or stop counting
   )
   execute function private.before_state_change();
 comment on trigger accounts_take_what_follows on public.accounts is
@@ -3721,8 +3849,9 @@ create trigger identities_take_what_follows
 
 -- sql/03_accounts/2_rules_rates.sql
 
--- A function counts its own act in its transaction (count_action). An act that cannot be undone, or
--- costs something even if it fails, is counted and committed beforehand (count_rate, require_rate).
+-- Usually a function counts an action in its own transaction (count_action). An action that cannot
+-- be undone, or that costs something even if it fails, is counted in an earlier transaction
+-- (count_rate, require_rate).
 
 create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql set search_path = ''
@@ -3738,7 +3867,8 @@ begin
 end
 $$;
 comment on function private.refuse_rate is
-  'Raises 429. The hint has the numbers for the headers, because a setting would be rolled back.';
+  'Raises 429. The numbers for the response headers are in the hint, because a setting would be '
+  'rolled back.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -3753,7 +3883,7 @@ declare
   logged record;
   rate text;
 begin
-  -- Writes that bypass the facade are counted too, so maintenance is checked here.
+  -- Writes that bypass the facade are also counted here, so maintenance mode is checked here too.
   perform private.require_open();
   if account_id is null then
     perform private.require_account();
@@ -3774,9 +3904,10 @@ begin
 end
 $$;
 comment on function private.count_action is
-  'Counts an act in the caller''s transaction, so that only completed acts count, or raises 429. '
-  'Called before other locks are taken, so that a concurrent call of the account waits without '
-  'any. The caller checks afterwards that the account may act; a refusal undoes the count.';
+  'Counts an action in the caller''s transaction, so that only completed actions count, or raises '
+  '429. Called before any other lock is taken, so that concurrent calls of the same account wait '
+  'without holding locks. The calling function checks afterwards that the account may act; an '
+  'error there undoes the count.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -3789,7 +3920,7 @@ begin
 end
 $$;
 comment on function private.uncount_action is
-  'Undoes the count of a repeated act that changed nothing.';
+  'Undoes the count of a repeated action that changed nothing.';
 
 create function private.check_limit(rule text, code text, used bigint) returns void
   language plpgsql set search_path = ''
@@ -3804,7 +3935,8 @@ begin
   end if;
 end
 $$;
-comment on function private.check_limit is 'Raises 409 if used has reached the rule''s max.';
+comment on function private.check_limit is
+  'Raises 409 if used has reached the maximum of the rule.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql stable
@@ -3817,7 +3949,8 @@ as $$
     where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
   )
 $$;
-comment on function private.unproven_limit is 'The limit of an unproven account; null if proven.';
+comment on function private.unproven_limit is
+  'The lower limit for an unproven account; null if the account is proven.';
 
 create function private.count_rate(rule text, address text) returns void
   language plpgsql security definer set search_path = ''
@@ -3835,7 +3968,7 @@ begin
     refusal := private.caller_refusal();
   else
     unproven_limit := private.unproven_limit(rule, caller_id);
-    -- Unproven accounts cost nothing to make, so those at one address share a limit.
+    -- Unproven accounts are free to create, so all of them at one IP address share a limit.
     shared := private.count_hits(
       array[case when unproven_limit is not null then rule || '_unproven_address' end],
       array[address]);
@@ -3851,17 +3984,17 @@ begin
       end if;
     end if;
   end if;
-  -- Losing a counter in a crash does no harm, so the commit need not wait for the disk.
+  -- Losing a count in a crash does no harm, so the commit need not wait for the disk.
   perform set_config('synchronous_commit', 'off', true),
     set_config('facade.rate', coalesce(rate, ''), false),
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- the rate stays unknown, and the connection is dropped
   when read_only_sql_transaction then
-    -- Reads continue without being counted, and writes fail anyway.
+    -- While the database is read-only, reads continue without being counted, and writes fail anyway.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
-    -- Lock conflicts raise no alarm, nor does a database that is full, stopping or read-only.
+    -- No alarm is raised for lock conflicts, or if the database is full, shutting down or read-only.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
         'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));
@@ -3871,7 +4004,8 @@ exception
 end
 $$;
 comment on function private.count_rate is
-  'Counts a call before it is tried. Only a timeout is raised here; require_rate raises the rest.';
+  'Counts a request before it is executed. Only a timeout is raised here; require_rate raises all '
+  'other errors.';
 
 create function private.require_rate() returns void
   language plpgsql set search_path = ''
@@ -3888,7 +4022,8 @@ begin
   perform set_config('private.rate', rate, true);
 end
 $$;
-comment on function private.require_rate is 'Raises what count_rate decided.';
+comment on function private.require_rate is
+  'Raises the error that count_rate has recorded, if any.';
 
 grant execute on function private.count_rate to backend;
 grant execute on function private.count_action to authenticated;
@@ -3935,7 +4070,8 @@ begin
   return at;
 end
 $$;
-comment on function private.after_quiet_hours is 'Delays a time in quiet hours until their end.';
+comment on function private.after_quiet_hours is
+  'If the time is within the quiet hours, returns their end, otherwise the time itself.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql stable
@@ -3955,7 +4091,7 @@ create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
   language sql stable set search_path = ''
 as $$
-  with leaves as ( -- each value with its path and allowed form
+  with leaves as ( -- each value with its path and the form it must have
     select given.key as path, given.value,
       case given.key
         when 'language' then 'language' when 'quietHours' then 'hours or null'
@@ -4014,7 +4150,7 @@ as $$
         and leaves.value #>> '{}' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'
     end is not true
   union all
-  -- Equal times are refused, because they could mean no hours or all hours.
+  -- Equal times are refused, because they could mean either no quiet hours or all day.
   select 'quietHours.to', 'invalid'
   where fields #> '{quietHours,from}' = fields #> '{quietHours,to}'
 $$;
@@ -4046,13 +4182,15 @@ create function private.decoy_email() returns text
   language sql immutable
   return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
-  'Sign-ins with unknown identifiers try this account, so that they take as long as others.';
+  'A sign-in with an unknown identifier is tried against this account, so that it takes as long as '
+  'any other sign-in.';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Only the edge functions have the key of address_hash. The mark differs between accounts.
+  -- Only the edge functions have the key that address_hash is computed with. Each account has a
+  -- different mark for the same address.
   return sha256(convert_to(whose || ' ' || address_hash, 'utf8'));
 end
 $$;
@@ -4061,7 +4199,7 @@ create function private.is_known_address(account_id uuid, address_hash text) ret
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Without an account the same query runs and finds nothing, so that the answer takes as long.
+  -- Without an account, the same query runs and finds nothing, so that the response takes as long.
   whose uuid := coalesce(account_id, '00000000-0000-0000-0000-000000000000');
 begin
   return exists (
@@ -4082,7 +4220,8 @@ create function private.shown_name(identity public.identities) returns text
   return case when identity.status = 'closed' and private.in_english() then 'Deleted account'
     else identity.display_name end;
 comment on function private.shown_name is
-  'The name of an identity; for a closed one, "deleted account" in the caller''s language.';
+  'The display name of an identity; if the identity is closed, "deleted account" in the caller''s '
+  'language.';
 
 create function private.identity_json(identity public.identities) returns json
   language plpgsql stable set search_path = ''
@@ -4170,7 +4309,7 @@ begin
     ) order by used.at desc, sessions.id), '[]')
     from auth.sessions
     left join private.session_clients as client on client.session_id = sessions.id
-    -- If an app has refreshed at Auth directly, the newest address is in auth.sessions.
+    -- If an app has refreshed its session directly at Auth, the latest address is in auth.sessions.
     cross join lateral (
       select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
         case when ours then client.address else sessions.ip end,
@@ -4186,7 +4325,8 @@ begin
 end
 $$;
 comment on function private.session_records is
-  'The sessions of an account; given => true omits sessions whose tokens were never delivered.';
+  'The sessions of an account. With given => true, sessions whose tokens were never delivered are '
+  'left out.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql stable set search_path = ''
@@ -4280,7 +4420,7 @@ begin
         select private.identity_json(identities)::jsonb || jsonb_build_object(
           'unread', case identities.status when 'active'
             then private.count_unread_messages(identities.id) else 0 end) as record
-        offset 0 -- so that unread messages are counted once for each identity
+        offset 0 -- keeps the planner from counting unread messages twice per identity
       ) as made
       where identities.account_id = accounts.id
     ) as own
@@ -4305,8 +4445,9 @@ begin
 end
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null if none), identities, Realtime topic. An identity''s '
-  'unread is the unreadTotal of its conversations, 0 while it may not act.';
+  'Returns the caller''s user, acting identity (null if there is none), identities and Realtime '
+  'topic. unread is the unreadTotal of an identity''s conversations, or 0 while the identity may '
+  'not act.';
 
 create function api.check_session() returns uuid
   language plpgsql stable set search_path = ''
@@ -4328,7 +4469,8 @@ begin
   return query select private.session_records(private.require_account(), true), null::text;
 end
 $$;
-comment on function private.list_sessions is 'Api: The sessions of the caller, last used first.';
+comment on function private.list_sessions is
+  'Api: The sessions of the caller, most recently used first.';
 
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql stable set search_path = ''
@@ -4366,7 +4508,8 @@ begin
 end
 $$;
 comment on function private.get_settings is
-  'Api: Language, notifications by category and channel, quiet hours, privacy, consent.';
+  'Api: The caller''s language, notifications by category and channel, quiet hours, privacy, '
+  'consent.';
 
 grant execute on function private.get_me, private.list_sessions, private.get_settings to authenticated;
 grant execute on function api.get_me, api.check_session, api.list_identities, api.get_identity
@@ -4374,7 +4517,7 @@ grant execute on function api.get_me, api.check_session, api.list_identities, ap
 
 -- sql/03_accounts/5_writes_codes.sql
 
--- Codes for unknown identifiers are stored too, so that no answer reveals which accounts exist.
+-- Codes for unknown identifiers are stored too, so that no response reveals which accounts exist.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
@@ -4397,8 +4540,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'Adds a code, which replaces the previous one. A code that another address requested is replaced '
-  'only if this request names the registration or change.';
+  'Adds a code, which replaces the previous one. A code that was requested from another IP address '
+  'is replaced only if this request names the registration or change.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
@@ -4417,7 +4560,7 @@ declare
   attempt uuid;
   account uuid;
 begin
-  -- for all other purposes the facade has called require_open as the caller
+  -- For the other purposes, the facade has already called require_open as the caller.
   if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
@@ -4428,7 +4571,8 @@ begin
       and registrations.sealed_password is not null
       and registrations.created_at > now() - terms.attempt_life
       and registrations.id = coalesce(request_code.registration_id, registrations.id)
-    -- Without a registrationId the caller most likely means their own registration.
+    -- Without a registrationId, the caller most likely means the registration that they started
+    -- themselves.
     order by exists (
       select from private.codes
       where codes.registration_id = registrations.id and codes.requested_by = requester
@@ -4438,12 +4582,12 @@ begin
     select accounts.id into account from public.accounts
     where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
-      -- An email that was registered but never proven proves nothing.
+      -- An email that was only registered, but never proven, does not identify the account's owner.
       and (purpose not in ('change', 'sudo') or accounts.phone = identifier
         or accounts.email_proven);
   end if;
   if purpose = 'reset' then
-    -- Requests from one address belong to one attempt, even if one of them comes too soon.
+    -- Requests from the same IP address share one resetId, even if one of them comes too soon.
     select codes.reset_id into reset from private.codes
     where codes.identifier = request_code.identifier and codes.purpose = 'reset'
       and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
@@ -4467,7 +4611,7 @@ begin
       request_code.registration_id is not null, reset);
   exception
     when read_only_sql_transaction or insufficient_resources then
-      -- A request for a forgotten password gets the usual answer, though no code can be sent.
+      -- A request for a forgotten password gets the usual response, even if no code can be sent.
       if purpose <> 'reset' then
         raise;
       end if;
@@ -4477,8 +4621,9 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'Returns a refusal as {error}, because raising would undo the count. For an unknown identifier '
-  'the answer is the same, but no code is sent. account_id is the signed-in account, if any.';
+  'Adds a code and counts it. A refusal is returned as {error}, because raising an error would '
+  'undo the count. For an unknown identifier the response is the same, but no code is sent. '
+  'account_id is the signed-in account, if any.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql set search_path = ''
@@ -4531,8 +4676,8 @@ begin
 end
 $$;
 comment on function private.codes_to_compare is
-  'own are the codes of the registration, reset or change that the guess names, and those '
-  'requested from its address; others are the rest.';
+  'The codes that a guess is compared with. own are the codes of the registration, reset or change '
+  'that the guess names, and codes requested from the same IP address; others are all other codes.';
 
 create function private.use_code(
   code private.codes, address text, address_hash text, is_named boolean
@@ -4544,14 +4689,15 @@ declare
 begin
   update private.codes set used_at = now() where codes.id = code.id;
   perform private.count_use(code.identifier, address, address_hash);
-  -- An attacker may have used the account, so even a reset that fails deletes known addresses.
+  -- Known addresses are deleted even if the reset fails later, because they may be an attacker's.
   delete from private.known_addresses
   where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several registrations it is unknown whose code was typed, so data is returned only for a
-  -- named one. Old and refused registrations count too: whoever made one may type another's code.
+  -- If a phone has several registrations, the code may belong to somebody else's, so the data of a
+  -- registration is returned only if the guess names it. Old and refused registrations count too,
+  -- because the person who made one may type the code of another.
   return (
     select jsonb_build_object(
       'codeId', code.id,
@@ -4565,7 +4711,9 @@ begin
   );
 end
 $$;
-comment on function private.use_code is 'Uses up a code. is_named: the guess named a registration.';
+comment on function private.use_code is
+  'Marks a code as used and returns the data of its registration. is_named means that the guess '
+  'named the registration.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
@@ -4585,7 +4733,7 @@ declare
   counted record;
   code private.codes;
 begin
-  -- for all other purposes the facade has called require_open as the caller
+  -- For the other purposes, the facade has already called require_open as the caller.
   if purpose in ('register', 'reset') then
     perform private.require_open();
   end if;
@@ -4593,12 +4741,14 @@ begin
   recent := private.codes_to_compare(
     purpose, identifier, requester, registration_id, reset_id, change_id);
 
-  -- A guess is counted as wrong before it is compared. After too many wrong ones, none is compared.
+  -- A guess is counted as wrong before it is compared. After too many wrong guesses, no guess is
+  -- compared.
   compared := recent.own || recent.others;
   rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
   counted := private.count_hits(rules, array[pair, address]);
   if counted.refused = 'code_wrong_address' and recent.named then
-    -- Other people at the address cannot use up the tries of a named attempt.
+    -- A guess that names its attempt is exempt from the limit of the IP address, which other people
+    -- there could use up.
     counted := private.count_hits(rules[:1], array[pair]);
   end if;
   if counted.refused is not null then
@@ -4636,9 +4786,9 @@ begin
 end
 $$;
 comment on function private.verify_code is
-  'Returns {error} for a wrong guess, which uses up a try of each code that it was compared with. '
-  'It counts for the address and, if there is a valid code, for the pair of address and '
-  'identifier.';
+  'Returns {error} for a wrong guess. A wrong guess uses up a try of each code that it was '
+  'compared with. It counts towards the limit of the IP address and, if there is a valid code, '
+  'towards the limit of this IP address for this identifier.';
 
 create function private.release_code(code_id uuid) returns void
   language sql security definer set search_path = ''
@@ -4646,7 +4796,7 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Makes a code valid again after its use failed through no fault of the caller.';
+  'Makes a code valid again if the step that needed it failed through no fault of the caller.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code
@@ -4655,7 +4805,7 @@ grant execute on function
 -- sql/03_accounts/5_writes_contact.sql
 
 -- To change phone or email, people first prove who they are, then enter a code sent to the new
--- contact. Auth writes the contact; triggers apply the effects in its transaction
+-- contact. Auth writes the contact, and triggers apply the effects in the same transaction
 -- (6_events_auth_contact.sql).
 
 create function private.open_contact_change(
@@ -4670,7 +4820,8 @@ as $$
     and changes.proven_at is null and changes.expires_at > now()
 $$;
 comment on function private.open_contact_change is
-  'The open change to this value; a repeated request resumes it with a new code.';
+  'The open change to this value, if any. Repeating the request resumes the change with a new '
+  'code.';
 
 create function private.contact_holder(
   account_id uuid, value text, out holder_id uuid, out is_taken boolean
@@ -4686,8 +4837,8 @@ as $$
   where accounts.id = private.account_with(value) and accounts.id <> account_id
 $$;
 comment on function private.contact_holder is
-  'The other account that has this contact. is_taken means that it keeps the contact; an unproven '
-  'email can be taken away.';
+  'The other account that has this contact. is_taken is false only for an unproven email, which '
+  'can be taken away from that account.';
 
 create function private.contact_refusal(
   account public.accounts, kind text, value text, banned_hash text, address text
@@ -4774,7 +4925,7 @@ begin
 end
 $$;
 comment on function private.begin_contact_change is
-  'Begins or resumes a change. A refusal is returned as {error}, so that attempts stay counted.';
+  'Begins or resumes a change. A refusal is returned as {error}, so that the counts are kept.';
 
 create function private.verify_contact_change(
   account_id uuid, session_id uuid, kind text, change_id uuid, hmac text, address text,
@@ -4801,7 +4952,7 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
-    -- The advisory lock for codes to this value comes first, then the account, then rows of codes.
+    -- Lock order: the advisory lock for codes to this value, then the account, then rows of codes.
     perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
     perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
@@ -4825,7 +4976,8 @@ begin
 end
 $$;
 comment on function private.verify_contact_change is
-  'The value to write at Auth, and whether it is written already. Can be repeated for ten minutes.';
+  'Returns the value to write at Auth, and whether it has been written already. The call can be '
+  'repeated for ten minutes.';
 
 create function private.contact_change_outcome(account_id uuid, change_id uuid) returns jsonb
   language sql stable security definer set search_path = ''
@@ -4839,7 +4991,7 @@ as $$
     and changes.account_id = contact_change_outcome.account_id
 $$;
 comment on function private.contact_change_outcome is
-  'Whether a change is done or its value taken; null if the change was cancelled.';
+  'Whether a change is done and whether its value is taken; null if the change was cancelled.';
 
 create function private.code_identifier(account_id uuid, purpose text) returns text
   language sql stable security definer set search_path = ''
@@ -4854,7 +5006,8 @@ as $$
   from public.accounts where accounts.id = code_identifier.account_id
 $$;
 comment on function private.code_identifier is
-  'The recipient of the newest code of this purpose, otherwise the phone or email of the account.';
+  'The phone or email that the newest code of this purpose was sent to, otherwise the phone or '
+  'email of the account.';
 
 grant execute on function
   private.open_contact_change, private.begin_contact_change, private.verify_contact_change,
@@ -4909,7 +5062,7 @@ begin
 end
 $$;
 comment on function private.remove_phone is
-  'Removes the phone, with the same effects as a change. Can be repeated.';
+  'Removes the phone, with the same effects as a change. The call can be repeated.';
 
 create function private.remove_provider(
   account_id uuid, session_id uuid, provider text, proof text, mail_works boolean
@@ -4927,7 +5080,7 @@ begin
   ) then
     return;
   end if;
-  -- A provider is linked through the email, so the rules for emails apply.
+  -- Providers are linked through the email, so the rules for emails apply.
   perform private.check_removal(account, session_id, proof, 'email', provider, mail_works);
   delete from auth.identities
   where identities.user_id = account.id and identities.provider = remove_provider.provider;
@@ -4941,7 +5094,7 @@ begin
 end
 $$;
 comment on function private.remove_provider is
-  'Unlinks a provider; it can be linked again only through the account''s email.';
+  'Unlinks a provider. Afterwards it can be linked again only through the account''s email.';
 
 grant execute on function private.remove_phone, private.remove_provider to backend;
 
@@ -4980,14 +5133,15 @@ begin
 end
 $$;
 comment on function private.stored_answer is
-  'Returns the stored answer, or claims the key (private.has_claimed_key) and returns null.';
+  'Returns the response stored for the key. If there is none, claims the key '
+  '(private.has_claimed_key) and returns null.';
 
 create function private.has_claimed_key() returns boolean
   language sql stable
   return coalesce(current_setting('private.claimed_key', true), '') <> '';
 comment on function private.has_claimed_key is
-  'Whether the call has a new Idempotency-Key. If so, it is intended, even if it looks like a '
-  'repetition.';
+  'Whether the request has a new Idempotency-Key. If so, it is intended, even if it looks like a '
+  'duplicate of an earlier request.';
 
 create function private.store_answer(key text, answer json) returns json
   language sql security definer set search_path = ''
@@ -5092,7 +5246,7 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent fields are kept, and null removes the '
+  'Changes fullName, language and avatarMediaId. Absent fields are kept, and null removes the '
   'picture. 404 not_found for somebody else''s picture.';
 
 create function private.update_settings(fields jsonb) returns json
@@ -5172,8 +5326,8 @@ grant execute on function private.accept_terms to authenticated;
 
 -- sql/03_accounts/5_writes_registrations.sql
 
--- Registration by email reserves the email while Auth creates the user. Registration by phone
--- needs a code.
+-- When somebody registers by email, the email is reserved while Auth creates the user. Registering
+-- by phone requires a code.
 
 create function private.count_registration(address text) returns jsonb
   language plpgsql set search_path = ''
@@ -5188,14 +5342,15 @@ begin
     'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
 end
 $$;
-comment on function private.count_registration is 'Returns rate and hits, and error if refused.';
+comment on function private.count_registration is
+  'Counts a registration from an IP address. Returns rate and hits, and error if it is refused.';
 
 create function private.taken_error(code text, address text, path text default 'identifier')
   returns jsonb
   language plpgsql set search_path = ''
 as $$
 begin
-  -- The answer reveals that an account exists, so it is counted as five registrations.
+  -- This response reveals that an account exists, so it is counted as five registrations.
   perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
   return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
     'fields', jsonb_build_array(jsonb_build_object('path', path, 'code', code)))));
@@ -5217,7 +5372,8 @@ begin
   if answer ? 'error' then
     return answer;
   end if;
-  -- Of fifty concurrent calls only one makes Auth hash a password, and the others do not wait.
+  -- Of many concurrent calls for an email, only one makes Auth hash a password. The others are
+  -- refused without waiting.
   insert into private.email_claims (email, address)
   select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -5229,7 +5385,8 @@ begin
 end
 $$;
 comment on function private.claim_email is
-  'Reserves an email while Auth creates its user. Returns refusals as {error} to keep the counts.';
+  'Reserves an email while Auth creates its user. Refusals are returned as {error}, so that the '
+  'counts are kept.';
 
 create function private.release_email(email text) returns void
   language sql security definer set search_path = ''
@@ -5243,7 +5400,8 @@ as $$
 #variable_conflict use_column
 begin
   perform private.require_open();
-  -- The refused person may still type a code that another registration sent to this phone.
+  -- Records the attempt, because the refused person may type a code that somebody else had sent to
+  -- this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), add_refused_registration.phone)
   on conflict (phone) where sealed_password is null do update set created_at = now();
@@ -5282,7 +5440,8 @@ begin
 
   if answer ? 'error' then
     perform private.add_refused_registration(phone),
-      -- No code was sent. If this counted, an attacker could stop registrations by email too.
+      -- No code was sent, so the count is undone. Otherwise an attacker could also block
+      -- registrations by email.
       private.uncount_hits(hits);
     return answer;
   end if;
@@ -5293,7 +5452,8 @@ begin
 end
 $$;
 comment on function private.register_phone is
-  'Stores a registration and its code. Returns refusals as {error} to keep the counts.';
+  'Stores a registration and its code. Refusals are returned as {error}, so that the counts are '
+  'kept.';
 
 create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
   language sql stable set search_path = ''
@@ -5306,7 +5466,8 @@ as $$
     limit "limit"
   ) as registered
 $$;
-comment on function private.is_crowded is 'Whether the limit of unproven accounts is reached.';
+comment on function private.is_crowded is
+  'Whether the limit of unproven accounts from this IP address is reached.';
 
 create function private.note_registration(account_id uuid, address text) returns void
   language plpgsql set search_path = ''
@@ -5320,7 +5481,8 @@ begin
   if not found then
     return;
   end if;
-  -- Registrations at one address take turns, so that none beyond the limit remains unmarked.
+  -- Registrations from one IP address are serialised, so that every account beyond the limit is
+  -- marked.
   perform pg_advisory_xact_lock(
     hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
   if private.can_be_proven() and (
@@ -5333,7 +5495,8 @@ begin
   select note_registration.account_id, subject from unnest(subjects) as subject;
 end
 $$;
-comment on function private.note_registration is 'Sets proof_first if the IP address is crowded.';
+comment on function private.note_registration is
+  'Records a registration, and sets proof_first if the limit of its IP address is reached.';
 
 create function private.forget_registration() returns trigger
   language plpgsql security definer set search_path = ''
@@ -5344,7 +5507,7 @@ begin
 end
 $$;
 comment on function private.forget_registration is
-  'Deletes the IP addresses of a proven account, so that it no longer counts as unproven there.';
+  'Deletes the IP addresses of a proven account, so that it no longer counts as an unproven one.';
 
 create trigger accounts_are_proven
   after update of phone, email_proven on public.accounts
@@ -5367,7 +5530,8 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'Ends registrations and codes for a newly set contact, and counts a new account for its IP.';
+  'Ends the registrations and codes of a contact that an account has now, and records a new '
+  'account for the limit of its IP address.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -5394,7 +5558,8 @@ begin
     and changes.done_at is null;
   insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
   values (account_id, session_id, act, kind, value, clock_timestamp());
-  -- Without email_confirmed_at Auth deletes password and phone at the next sign-in by a provider.
+  -- If email_confirmed_at were null, Auth would delete password and phone at the next sign-in with a
+  -- provider.
   if kind = 'phone' then
     update auth.users
     set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
@@ -5417,7 +5582,7 @@ begin
 end
 $$;
 comment on function private.write_contact is
-  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove one.';
+  'Writes or removes a phone or email in Auth''s tables, because Auth''s API cannot remove it.';
 
 create function private.undo_contact_changes(account public.accounts, identifier text) returns void
   language plpgsql
@@ -5454,8 +5619,9 @@ begin
 end
 $$;
 comment on function private.undo_contact_changes is
-  'Undoes changes of the other contact in the last 72 hours if identifier was proven before them. '
-  'The old value is restored unless another account has it; providers linked since are unlinked.';
+  'Undoes the changes of the other contact in the last 72 hours that were made while identifier '
+  'was proven. The old value is restored unless another account has it, and providers linked since '
+  'then are unlinked.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language plpgsql
@@ -5468,14 +5634,15 @@ declare
   kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
 begin
   if kind = 'email' and not account.email_proven then
-    -- The rows that depend on the proof are locked before the devices, which are deleted with the
-    -- sessions.
+    -- Rows that depend on the proof are locked before the devices, which are deleted together with
+    -- the sessions below.
     perform private.lock_dependents(account_id, array(
       select identities.id from public.identities
       where identities.account_id = finish_reset.account_id
     ), false);
   end if;
-  -- This also deletes codes that other addresses requested, which could set another password.
+  -- This also deletes codes requested from other IP addresses, which could be used to set another
+  -- password.
   perform private.end_other_access(account_id, null, null);
   update public.accounts
   set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
@@ -5497,12 +5664,13 @@ begin
 end
 $$;
 comment on function private.finish_reset is
-  'Proves the contact that got the code. The first proof of an email unlinks providers and pauses '
-  'older listings. Changes of the other contact in the last 72 hours are undone.';
+  'Marks the contact that received the code as proven. The first proof of an email unlinks '
+  'providers and pauses older listings. Changes of the other contact in the last 72 hours are '
+  'undone.';
 
 -- sql/03_accounts/5_writes_sign_in.sql
 
--- A sign-in is counted as failed before it is tried, so that all concurrent tries are counted.
+-- A sign-in is counted as failed before it is tried, so that all concurrent attempts are counted.
 
 create function private.begin_sign_in(identifier text, address text, address_hash text)
   returns jsonb
@@ -5518,15 +5686,16 @@ declare
   wait integer;
 begin
   if is_known then
-    -- Other people at an address that is known for the account cannot use up the account's tries.
+    -- From a known address, only the attempts for this account count, because other people at the
+    -- address could use up the limit of the address.
     counted := private.count_hits('{login_identifier}', array[pair]);
   else
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
   end if;
   if counted.refused = 'login_unknown_all' then
-    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each
-    -- has a small limit of its own.
+    -- Unknown addresses have used up their shared limit. The owner may be at one of them, so each of
+    -- them also has a small limit of its own.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
@@ -5566,14 +5735,16 @@ create function private.return_sign_in(identifier text, address text, hits jsonb
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Only a limited number is undone, so that slowing Auth down does not allow endless tries.
+  -- Only a limited number of counts is undone, so that slowing Auth down does not allow unlimited
+  -- attempts.
   if (private.count_hits('{login_returned,login_returned_address}',
       array[address || ' ' || identifier, address])).refused is null then
     perform private.uncount_hits(hits);
   end if;
 end
 $$;
-comment on function private.return_sign_in is 'Undoes the count if Auth compared no password.';
+comment on function private.return_sign_in is
+  'Undoes the count of a sign-in for which Auth did not compare the password.';
 
 create function private.note_session(session_id uuid, address text, user_agent text default null)
   returns void
@@ -5590,7 +5761,7 @@ begin
   )
   where session_clients.session_id = note_session.session_id;
   if not found then
-    -- The lock prevents rows for a session that is being ended.
+    -- The lock ensures that no row is added for a session that is being ended.
     insert into private.session_clients (session_id, address, user_agent, refreshed_at)
     select sessions.id, client_address, note_session.user_agent, sessions.refreshed_at
     from auth.sessions where sessions.id = note_session.session_id
@@ -5619,7 +5790,7 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
   perform private.note_session(session_id, address, user_agent);
-  -- The lock prevents rows for an account that is being deleted.
+  -- The lock ensures that no row is added for an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -5627,7 +5798,8 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
-  -- An account is not notified of its first sign-in, whose event only stores address and client.
+  -- No notification is sent for the first sign-in of an account. Its event only stores address and
+  -- client.
   update private.notification_events set details = origin
   where notification_events.session_id = finish_sign_in.session_id
     and notification_events.notified_at is not null;
@@ -5640,8 +5812,9 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'Finishes a sign-in by any proof. If the account''s first sign-in was less than 15 minutes ago, '
-  'from the same address and client, it is assumed to be the same person, and nobody is notified.';
+  'Finishes a sign-in of any kind. If the first sign-in of the account was less than 15 minutes '
+  'ago, from the same address and client, this is assumed to be the same person, and no '
+  'notification is sent.';
 
 create function private.end_session(session_id uuid) returns void
   language plpgsql
@@ -5675,7 +5848,7 @@ grant execute on function private.end_session to authenticated;
 -- sql/03_accounts/5_writes_social_sign_in.sql
 
 -- Signing in with Google and Apple (contract, section 2). 6_events_auth.sql handles accounts that
--- another person had registered.
+-- somebody else had registered with the person's email.
 
 create function private.repeat_social_sign_in(
   keys text[], client text, account_id uuid,
@@ -5684,7 +5857,8 @@ create function private.repeat_social_sign_in(
   language plpgsql set search_path = ''
 as $$
 begin
-  -- The answer got lost, or the person tapped twice. The row locks let one of several calls through.
+  -- The response got lost, or the person tapped twice. The row locks let only one of several
+  -- concurrent calls through.
   with repeated as (
     update private.social_tokens set is_repeated = true
     from public.accounts
@@ -5782,16 +5956,17 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Refuses a used token (social_token_used, unless it may be repeated). Refuses a new subject with '
-  'email_taken if its email is banned, or unverified and an account''s; with social_token_invalid '
-  'if it is unverified otherwise.';
+  'Announces a sign-in. Refuses a used token with social_token_used, unless it may be repeated. If '
+  'no account is linked to the subject, refuses with email_taken if the email is banned, or '
+  'unverified and already used by an account, and with social_token_invalid if it is otherwise '
+  'unverified.';
 
 create function private.link_announced_sign_in(announcement_id uuid) returns void
   language sql
   security definer -- writes to an Auth table; the facade has verified the values
   set search_path = ''
 as $$
-  -- The triggers on the table do the same as when Auth links a provider.
+  -- This fires the same triggers as when Auth links a provider.
   insert into auth.identities
     (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
   select announced.subject, accounts.id, jsonb_build_object(
@@ -5808,8 +5983,8 @@ as $$
   on conflict do nothing
 $$;
 comment on function private.link_announced_sign_in is
-  'Links a subject to the account of its verified email where Auth would not find it, because the '
-  'provider spells the domain in Unicode.';
+  'Links a provider''s user to the account with the same verified email. Used if Auth would not '
+  'find the account, because the provider spells the domain of the email in Unicode.';
 
 create function private.finish_social_sign_in(
   keys text[], remembered_until timestamptz, account_id uuid, is_new_account boolean
@@ -5826,7 +6001,7 @@ as $$
     was_new_account = excluded.was_new_account, topic = excluded.topic
 $$;
 comment on function private.finish_social_sign_in is
-  'Marks a token as used, in the transaction that returns the session.';
+  'Marks a token as used, in the same transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql security definer set search_path = ''
@@ -5855,7 +6030,7 @@ grant execute on function
 
 -- sql/03_accounts/6_events_auth.sql
 
--- Accounts follow the users of Supabase Auth (docs/auth.md).
+-- Triggers keep accounts in sync with the users of Supabase Auth (docs/auth.md).
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
   language plpgsql security definer set search_path = ''
@@ -5924,7 +6099,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_signed_in is
-  'Copies the time of the sign-in, by which people are sorted.';
+  'Copies the time of the sign-in, which lists of people are sorted by.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
@@ -5933,7 +6108,7 @@ create function private.bound_user_metadata() returns trigger
 as $$
 begin
   if octet_length(new.raw_user_meta_data::text) > 16384 then
-    -- A provider's data arrives with a sign-in, which must not fail because of it.
+    -- Metadata from a provider arrives with a sign-in, which must not fail because of it.
     if tg_op = 'INSERT' or not private.is_signing_in_by_provider(new.id) then
       raise exception using errcode = 'PT422', message =
         'What somebody keeps about themselves at Auth has 16,384 bytes at most.';
@@ -5946,8 +6121,8 @@ end
 $$;
 comment on function private.bound_user_metadata is
   'Limits the size of the user metadata, because Auth reads all of it at every sign-in, and '
-  'removes an email that is not the account''s. A provider''s data that exceeds the limit is '
-  'dropped.';
+  'removes an email that is not the account''s. If metadata from a provider exceeds the limit, the '
+  'old metadata is kept.';
 
 create function private.bound_user_agent() returns trigger
   language plpgsql set search_path = ''
@@ -5958,7 +6133,7 @@ begin
 end
 $$;
 comment on function private.bound_user_agent is
-  'Cuts the user agent, which Auth would store in full, to the 200 characters that are shown.';
+  'Truncates the user agent, which Auth would store in full, to the 200 characters that are shown.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -5970,7 +6145,8 @@ begin
   return old;
 end
 $$;
-comment on function private.on_auth_user_deleted is 'Anonymises the account of any deleted user.';
+comment on function private.on_auth_user_deleted is
+  'Anonymises the account when its Auth user is deleted.';
 
 create function private.check_auth_identity() returns trigger
   language plpgsql
@@ -5983,7 +6159,8 @@ declare
   );
 begin
   if lower(new.identity_data ->> 'email') is distinct from account_email then
-    -- Auth links a new provider to a user by the email of any identity, even an unverified one.
+    -- Auth links a new provider to a user by the email of any of the user's identities, even an
+    -- unverified email.
     new.identity_data := new.identity_data - 'email' - 'email_verified';
   end if;
   if tg_op = 'INSERT' and not exists (
@@ -5997,8 +6174,9 @@ begin
 end
 $$;
 comment on function private.check_auth_identity is
-  'Lets Auth link a provider only to the account whose email was announced for this sign-in; '
-  'otherwise raises 401 social_token_invalid. Any other email from the provider is dropped.';
+  'Lets Auth link a provider only to the account whose email was announced for this sign-in, '
+  'otherwise raises 401 social_token_invalid. Removes an email of the provider that is not the '
+  'account''s.';
 
 create function private.try_provider_door(account_id uuid) returns boolean
   language plpgsql
@@ -6015,7 +6193,8 @@ exception
   when sqlstate 'PT401' then return false;
 end
 $$;
-comment on function private.try_provider_door is 'Whether an unannounced provider can be linked.';
+comment on function private.try_provider_door is
+  'Whether a provider could be linked without an announcement, which must not be possible.';
 grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
@@ -6023,7 +6202,7 @@ create function private.overwrite_password(account_id uuid) returns void
   security definer -- writes to auth.users
   set search_path = ''
 as $$
-  -- The new password is random bytes: if the hash were null, Auth would answer faster.
+  -- The new password is random. Without a hash, Auth would respond faster.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -6044,8 +6223,8 @@ begin
     or account.email is distinct from lower(new.identity_data ->> 'email') then
     return null;
   end if;
-  -- Anybody may have registered this email, so earlier access ends. The user is locked first, then
-  -- sessions, then the account, as in a sign-in.
+  -- Anybody may have registered this email before, so all earlier access ends. The user is locked
+  -- first, then the sessions, then the account, as in a sign-in.
   perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
@@ -6062,7 +6241,7 @@ begin
     and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- A sign-in that locked the account first may have added another session.
+  -- A concurrent sign-in that locked the account first may have added another session.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
   perform private.notify(account.id, null, 'security_password', null,
@@ -6071,8 +6250,8 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'When a provider first proves the email of an account, deletes all earlier access, pauses older '
-  'listings and notifies the owner.';
+  'When the email of an account is first proven by a provider, ends all earlier access, pauses '
+  'older listings and notifies the owner.';
 
 create function private.notify_of_new_provider() returns trigger
   language plpgsql
@@ -6080,17 +6259,18 @@ create function private.notify_of_new_provider() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Auth updates the user afterwards, so it is locked before the account, as in a sign-in. A lock "for
-  -- update" would wait for an identity that is being linked to the same user.
+  -- Auth updates the user later in this transaction, so the user is locked before the account, as in
+  -- a sign-in. A lock "for update" would wait for an identity that is being linked to the same user.
   perform from auth.users where users.id = new.user_id for no key update;
-  -- A user who has never signed in has just registered with this provider.
+  -- A user who has never signed in has just registered with this provider and is not notified.
   perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
     'provider', new.provider, 'at', clock_timestamp()))
   from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
   return null;
 end
 $$;
-comment on function private.notify_of_new_provider is 'Notifies the account of a linked provider.';
+comment on function private.notify_of_new_provider is
+  'Notifies the account that a provider was linked.';
 
 create function private.on_refresh_token_revoked() returns trigger
   language plpgsql
@@ -6112,8 +6292,8 @@ comment on function private.on_refresh_token_revoked is
 
 -- sql/03_accounts/6_events_auth_contact.sql
 
--- A change of phone or email at Auth is refused unless it was proven. Its effects happen in the
--- transaction that writes it (docs/auth.md).
+-- A change of phone or email at Auth is refused unless it was proven. A proven change takes effect
+-- in the transaction that writes it (docs/auth.md).
 
 create function private.own_metadata(metadata jsonb, email text) returns jsonb
   language sql immutable set search_path = ''
@@ -6132,7 +6312,8 @@ as $$
 declare
   change private.contact_changes;
 begin
-  -- The new value identifies the change, as Auth writes its confirmed flags in earlier statements.
+  -- The change is identified by the new value, because Auth writes its confirmed flags in earlier
+  -- statements.
   select * into change from private.contact_changes as changes
   where changes.account_id = user_id and changes.done_at is null
     and changes.proven_at > clock_timestamp() - interval '10 minutes'
@@ -6156,7 +6337,8 @@ create function private.lose_email(user_id uuid) returns jsonb
   set search_path = ''
 as $$
 begin
-  -- email_confirmed_at is kept, or Auth would delete password and phone at a provider's sign-in.
+  -- email_confirmed_at is kept. Otherwise Auth would delete password and phone at the next sign-in
+  -- with a provider.
   update auth.users set email = null where users.id = lose_email.user_id;
   delete from auth.identities
   where identities.user_id = lose_email.user_id and identities.provider = 'email';
@@ -6175,7 +6357,8 @@ begin
 end
 $$;
 comment on function private.lose_email is
-  'Removes a user''s email at Auth. Returns [{listings}] if no way to sign in is left.';
+  'Removes a user''s email at Auth. Returns [{listings}], the number of listings, if the account '
+  'can no longer be signed in to.';
 
 create function private.make_way(change private.contact_changes) returns void
   language plpgsql
@@ -6194,12 +6377,14 @@ begin
   end if;
   update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
-  -- If the identities of two users had the same email, Auth would find neither user by it.
+  -- If identities of two users had the same email, Auth would find neither of the users by it.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
   where identities.email = change.value and identities.user_id <> change.account_id;
 end
 $$;
-comment on function private.make_way is 'Takes an unproven email from its holder for the change.';
+comment on function private.make_way is
+  'Takes an unproven email away from another account, so that the change can set it. Raises 409 if '
+  'the contact is taken.';
 
 create function private.check_contact_at_auth() returns trigger
   language plpgsql security definer set search_path = ''
@@ -6211,7 +6396,7 @@ begin
   if new.deleted_at is not null then
     return new;
   end if;
-  -- If a session is being ended, this waits until it has ended.
+  -- If a session is being deleted, this waits until the deletion is committed.
   perform private.lock_sessions(new.id);
   account := private.lock_account_exclusively(new.id);
   change := private.proven_contact_change(
@@ -6285,7 +6470,8 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Copies email and phone, finishes a proven change, and anonymises a user marked as deleted.';
+  'Copies email and phone to the account and finishes a proven change. If the user is marked as '
+  'deleted, anonymises the account instead.';
 
 create function private.end_other_access(account_id uuid, session_id uuid, change_id uuid)
   returns void
@@ -6329,8 +6515,8 @@ as $$
   where messages.sent_to is not null
 $$;
 comment on function private.send_contact_messages is
-  'Queues messages to the old and the other contact. They contain neither the new value nor a '
-  'link, and fit into one SMS.';
+  'Queues messages to the old contact and to the contact of the other kind. The messages contain '
+  'neither the new value nor a link, and fit into one SMS.';
 
 create function private.finish_contact_change(
   change private.contact_changes, before public.accounts
@@ -6364,13 +6550,14 @@ begin
 end
 $$;
 comment on function private.finish_contact_change is
-  'Ends earlier access and open changes. Notifies the app, the old contact and the other one.';
+  'Ends earlier access and open changes. Sends a notification in the app, and messages to the old '
+  'contact and to the contact of the other kind.';
 
 -- sql/03_accounts/6_events_auth_fence.sql
 
--- Auth may change a password, email or phone only after the facade has announced it, so that every
--- guess at the current password is counted, and a stolen token is not enough to take over the
--- account. SQL may change all three unannounced; the owner is notified of a new password
+-- Auth may change a password, email or phone only after the facade has announced the change, so that
+-- every guess at the current password is counted, and a stolen token is not enough to take over the
+-- account. SQL may change all three without an announcement; the owner is notified of a new password
 -- (docs/auth.md).
 
 create function private.announce_password(
@@ -6382,7 +6569,8 @@ as $$
   values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'Announces that a password will be set in this session, or by a code sent to this contact.';
+  'Announces that a password is about to be set, either in this session or with a code sent to '
+  'this contact.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql immutable
@@ -6393,8 +6581,9 @@ create function private.refuse_password(account_id uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Auth rolls its transaction back, but Postgres's log keeps this line, and the sequence keeps the
-  -- account for report_refused_password. Of several refusals before that runs, it reports the last.
+  -- Auth rolls its transaction back, but this line stays in Postgres's log, and the sequence keeps
+  -- the account for report_refused_password. If several passwords are refused before that job runs,
+  -- it reports only the last one.
   raise log 'a new password at Auth was refused: account %', account_id;
   if account_id is distinct from private.account_with(private.decoy_email()) then
     perform setval('private.refused_password', private.account_bits(account_id));
@@ -6404,9 +6593,11 @@ begin
 end
 $$;
 comment on function private.refuse_password is
-  'Raises 409. A job reports the refusal, except for the decoy account, which tests the fence.';
+  'Raises 409. A job reports the refusal, except for the decoy account, with which these triggers '
+  'are tested.';
 
--- This is plpgsql, because a query that inlines it might evaluate the cast before the condition.
+-- Written in plpgsql, because a query that inlines an SQL function might evaluate the cast before
+-- the check.
 create function private.hash_key(hash text) returns text
   language plpgsql stable set search_path = ''
 as $$
@@ -6418,16 +6609,16 @@ begin
 end
 $$;
 comment on function private.hash_key is
-  'The id of the key with which Auth encrypted the hash; null if it is not encrypted.';
+  'The id of the key that Auth encrypted the hash with; null if the hash is not encrypted.';
 
 create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
   returns boolean
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  -- At a sign-in Auth encrypts the hash again if the project has a new key (supabase/auth,
+  -- At a sign-in, Auth re-encrypts the hash if the project has a new key (supabase/auth,
   -- internal/api/token.go), and writes only the hash. A sign-in is announced before the password is
-  -- checked, so the announcement proves nothing and must never allow a change of the password.
+  -- checked, so the announcement proves nothing and must never allow the password itself to change.
   return account_id::text is distinct from current_setting('private.password_of', true)
     and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
@@ -6453,7 +6644,7 @@ begin
   end if;
   if session_user <> 'supabase_auth_admin'
     or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
-    -- A user that is only marked as deleted has no password.
+    -- A soft-deleted user has no password.
     or new.deleted_at is not null and new.encrypted_password is null
   then
     return new;
@@ -6469,7 +6660,7 @@ begin
     raise exception using errcode = 'PT409', message =
       'The code was sent to a phone or email that the account has no more.';
   elsif announced.identifier = account.email and not account.email_proven then
-    -- finish_reset will pause older listings, after Auth has ended the sessions.
+    -- Locked now, because finish_reset will pause older listings after Auth has ended the sessions.
     perform private.lock_sessions(account.id);
     perform private.lock_dependents(account.id, array(
       select identities.id from public.identities where identities.account_id = account.id
@@ -6479,8 +6670,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a password that was not announced, or whose code went to a contact that the account no '
-  'longer has. The trigger with an argument fires only if the password itself changes.';
+  'Refuses a password that was not announced, or whose code was sent to a contact that the account '
+  'no longer has. The trigger with an argument fires only if the password itself changes.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -6512,7 +6703,7 @@ end
 $$;
 comment on function private.take_announced_password is
   'Deletes and returns the announcement of the password change that Auth has just made, or null. '
-  'The sessions that Auth has kept tell which announcement it was. Called at the commit.';
+  'Which announcement it was depends on the sessions that Auth has kept. Called at the commit.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql security definer set search_path = ''
@@ -6541,14 +6732,15 @@ create function private.refuse_redirect() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Auth lets anyone begin such a sign-in without a limit, and stores each row for a day.
+  -- Auth lets anyone begin any number of these sign-ins, and stores a row for each of them for a
+  -- day.
   raise exception using errcode = 'PT403', message =
     'Nobody signs in by a redirect: a token of Google or Apple is sent to POST /auth/google or '
     '/auth/apple.';
 end
 $$;
 comment on function private.refuse_redirect is
-  'Refuses a sign-in by redirect at its start, as the token hook would at its end.';
+  'Refuses a sign-in by redirect when it begins. The token hook would refuse it at the end.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;
 
@@ -6579,7 +6771,8 @@ begin
   elsif maintenance <> 'null' and event ->> 'authentication_method' in ('password', 'oauth')
     and not exists (select from public.admins where admins.account_id = account.id)
     and account.email is distinct from private.decoy_email() then
-    -- get_me would refuse the caller, but only after a requested deletion had been cancelled.
+    -- Refused here, because get_me would refuse the caller only after a requested deletion had been
+    -- cancelled.
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       'maintenance ' || private.maintenance_detail(maintenance)::text));
   elsif event ->> 'authentication_method' = 'oauth' then
@@ -6587,11 +6780,12 @@ begin
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
     end if;
   elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
-    -- Sign-ins by codes or links are refused, as is any method that Auth adds later.
+    -- Sign-ins with codes or links are refused, as is any method that Auth may add later.
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password may have been compared before a takeover replaced it (6_events_auth.sql).
+    -- Auth may have compared the old password before a provider sign-in overwrote it
+    -- (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   elsif event ->> 'authentication_method' = 'token_refresh' then
     wait := private.refresh_wait((event #>> '{claims,session_id}')::uuid);
@@ -6601,7 +6795,8 @@ begin
     end if;
   end if;
 
-  -- A new token cancels a requested deletion, ends a past suspension and sets the acting identity.
+  -- A new token cancels a requested deletion, ends a suspension whose time is over, and sets the
+  -- acting identity if there is none.
   if account.status <> 'active' or account.delete_at is not null
     or account.active_identity_id is null then
     update public.accounts
@@ -6610,19 +6805,21 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Nothing reads metadata in tokens, and much of it would make a token too long for a request.
+  -- Nothing reads the metadata in tokens, and a lot of metadata would make a token too long for a
+  -- request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata'
     || case when account.delete_at is null then '{}' else '{"deletion_cancelled":true}' end::jsonb);
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth calls this before every token; it allows passwords, refreshes and announced providers. If '
-  'this cancels a requested deletion, the token has the claim deletion_cancelled.';
+  'Auth''s hook for access tokens, called before each token is issued. It allows sign-ins with a '
+  'password or an announced provider, and refreshes. If it cancels a requested deletion, the token '
+  'has the claim deletion_cancelled.';
 
 create function private.refresh_wait(session_id uuid) returns integer
   language sql stable security definer set search_path = ''
 as $$
-  -- Auth has already written the next token, and removes it after a refusal.
+  -- Auth has already written the next refresh token, and removes it if this refuses.
   select ceil(extract(epoch from min(refresh_tokens.created_at)
     + make_interval(secs => rates.seconds) - clock_timestamp()))::integer
   from private.rates
@@ -6634,7 +6831,8 @@ as $$
   having count(*) > rates.max
 $$;
 comment on function private.refresh_wait is
-  'The seconds until a session may refresh, or null. Counts its refresh tokens of version 1.';
+  'How many seconds a session must wait until its next refresh, or null. The limit is checked by '
+  'counting the session''s refresh tokens (version 1).';
 
 create function private.take_announced_sign_in(account_id uuid) returns boolean
   language plpgsql
@@ -6642,7 +6840,8 @@ create function private.take_announced_sign_in(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Each concurrent sign-in deletes one row. If Auth rolls the sign-in back, the row is restored.
+  -- Each of several concurrent sign-ins deletes one row. If Auth rolls a sign-in back, its row is
+  -- restored.
   delete from private.announced_sign_ins
   where announced_sign_ins.id = (
     select announced.id
@@ -6683,34 +6882,37 @@ as $$
 declare
   individual uuid := private.add_individual(account_id, null);
 begin
-  -- The caller has locked the account, so an admin who suspends the identity waits.
+  -- The caller has locked the account, so a concurrent suspension of the identity waits.
   perform from public.identities
   where identities.id = individual and identities.status = 'active';
   return case when found then individual end;
 end
 $$;
 comment on function private.usable_individual is
-  'The individual identity of the account, added if it is missing; null if it is suspended.';
+  'The individual identity of the account, which is added if it is missing; null if it is '
+  'suspended.';
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql stable
   return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
     'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
-comment on function private.refuse_sending is 'Auth''s hook for SMS and email; it always refuses.';
+comment on function private.refuse_sending is
+  'Auth''s hook for sending SMS and email. It always refuses.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;
 
 -- sql/03_accounts/6_events_auth_pages.sql
 
--- These triggers handle changes by an admin under Authentication in Studio or by Auth's admin API.
+-- These triggers handle changes that an administrator makes under Authentication in Studio or with
+-- Auth's admin API.
 
 create function private.refuse_ban() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Auth reports its ban before it compares the password, and leaves access tokens valid.
+  -- Auth reveals its own ban before it compares the password, and leaves access tokens valid.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
       'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
@@ -6735,7 +6937,8 @@ begin
 end
 $$;
 comment on function private.confirm_new_user is
-  'Confirms users whom an admin adds, as Auth sends no confirmations. The email stays unproven.';
+  'Marks the email and phone of users whom an admin adds as confirmed, because Auth sends no '
+  'confirmations. The email stays unproven.';
 
 -- sql/03_accounts/7_jobs.sql
 
@@ -6799,7 +7002,8 @@ begin
   ), true);
 end
 $$;
-comment on function private.end_sessions_left is 'Job: ends the sessions of private.sessions_left.';
+comment on function private.end_sessions_left is
+  'Job: ends the sessions listed in private.sessions_left.';
 
 create function private.end_surplus_sessions_of(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -6812,7 +7016,8 @@ declare
     offset (select rates.max from private.rates where rates.rule = 'sessions')
   );
 begin
-  -- Sessions are locked before the account, as in a refresh. A locked session is in use and kept.
+  -- Sessions are locked before the account, as in a refresh. If a session is already locked, it is
+  -- in use and is kept.
   surplus := array(
     select sessions.id from auth.sessions where sessions.id = any (surplus)
     for update skip locked
@@ -6827,7 +7032,7 @@ create function private.end_surplus_sessions() returns bigint
   language sql security definer set search_path = ''
 as $$
   -- Only accounts with a sign-in in the last hour are checked, because only a sign-in adds a
-  -- session. Counting stops at one session above the limit.
+  -- session. Counting stops at the first session above the limit.
   select private.for_each('end_surplus_sessions_of', array(
     select individual_profiles.account_id::text
     from private.rates
@@ -6859,7 +7064,8 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- A worker may crash or Apple fail, so tokens are retried at intervals that grow to a day.
+    -- A worker may crash or Apple may be unavailable, so tokens are retried at intervals that grow
+    -- to one day.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -6872,7 +7078,8 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is 'Job: gives one worker tokens to revoke.';
+comment on function private.take_apple_revocations is
+  'Job: assigns tokens to one worker, which revokes them.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql security definer set search_path = ''
@@ -6903,7 +7110,8 @@ as $$
   select count(*) from old
 $$;
 comment on function private.forget_registrations is
-  'Deletes the data of up to 1,000 old registrations, but keeps one row for each phone.';
+  'Deletes the data of up to 1,000 old registrations, but keeps one row without data for each '
+  'phone.';
 
 create function private.purge_codes() returns bigint
   language sql security definer set search_path = ''
@@ -6949,7 +7157,7 @@ begin
     join due on due.id = contact_messages.id
     for update of contact_messages skip locked
   ), tried as (
-    -- A worker may crash while it sends, so messages are retried at growing intervals for a day.
+    -- A worker may crash while sending, so messages are retried for a day, at increasing intervals.
     update private.contact_messages
     set tries = contact_messages.tries + 1,
         due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
@@ -6969,7 +7177,8 @@ begin
 end
 $$;
 comment on function private.take_contact_messages is
-  'Job: gives one worker messages to send. The only limit for these SMS is SMS_PER_DAY.';
+  'Job: assigns messages to one worker, which sends them. The only limit for these SMS is '
+  'SMS_PER_DAY.';
 
 create function private.finish_contact_message(id uuid) returns void
   language sql security definer set search_path = ''
@@ -6989,7 +7198,8 @@ create function private.purge_known_addresses() returns bigint
 as $$
   select private.purge('private.known_addresses', 'known_until', '0')
 $$;
-comment on function private.purge_known_addresses is 'Job: deletes addresses without a sign-in for 90 days.';
+comment on function private.purge_known_addresses is
+  'Job: deletes addresses from which nobody has signed in for 90 days.';
 
 create function private.purge_social_tokens() returns bigint
   language sql security definer set search_path = ''
@@ -7022,7 +7232,8 @@ begin
     from jsonb_to_recordset(hashes) as given (id uuid, hash text)
     order by given.id
   loop
-    -- If an earlier account was banned with the same contact, the year begins again.
+    -- If another account was banned earlier with the same contact, its row is deleted, so the year
+    -- starts again.
     delete from private.banned_contacts
     where banned_contacts.hash = hashed.hash and banned_contacts.id <> hashed.id;
     update private.banned_contacts set value = null, hash = hashed.hash
@@ -7031,7 +7242,7 @@ begin
 end
 $$;
 comment on function private.hash_banned_contacts is
-  'Replaces phones and emails of banned accounts with hashes, which the edge functions made.';
+  'Replaces phones and emails of banned accounts with hashes computed by the edge functions.';
 
 create function private.purge_banned_contacts() returns bigint
   language sql security definer set search_path = ''
@@ -7039,7 +7250,7 @@ as $$
   select private.purge('private.banned_contacts', 'banned_at', '1 year')
 $$;
 comment on function private.purge_banned_contacts is
-  'Job: forgets phones and emails of accounts that were banned a year ago.';
+  'Job: deletes the contacts of accounts that were banned a year ago.';
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
@@ -7052,9 +7263,10 @@ grant execute on function
 
 -- sql/03_accounts/7_jobs_auth_log.sql
 
--- Auth's own log names people. Deploying switches it off (audit_log_disable_postgres), and this job
--- deletes older entries about deleted people. We cannot index that table, so each run reads its
--- next part: a run costs the same however large the table is.
+-- Auth's audit log contains personal data. Deployments switch the log off
+-- (audit_log_disable_postgres), and this job deletes older entries about deleted accounts. We cannot
+-- add an index to Auth's table, so each run reads only the next part of it, which takes the same
+-- time however large the table is.
 
 create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is 'The part of the log that the next run reads.';
@@ -7100,11 +7312,11 @@ create function private.weighed_rating(average numeric, count integer) returns n
   language plpgsql immutable parallel safe set search_path = ''
 as $$
 declare
-  -- This lies between the middle of the scale, 3, and the 4 or more that most businesses get, so
-  -- that a praised business ranks above an unrated one and a criticised one below it.
+  -- Between 3, the middle of the scale, and the 4 or more that most businesses get, so that a
+  -- business with good reviews ranks above an unrated one, and one with bad reviews below it.
   expected constant numeric := 3.5;
-  -- With ten reviews a business's own average weighs as much as the expected one. Ten reviews that
-  -- a business arranges weigh about a tenth among a hundred real ones.
+  -- With ten reviews, a business's own average has the same weight as the expected rating. Ten fake
+  -- reviews have a weight of about a tenth among a hundred real ones.
   weight constant integer := 10;
 begin
   return round(
@@ -7112,7 +7324,8 @@ begin
 end
 $$;
 comment on function private.weighed_rating is
-  'A Bayesian average, never shown: the fewer reviews, the closer it is to the expected one.';
+  'A Bayesian average that is never shown. The fewer reviews there are, the closer it is to the '
+  'expected rating.';
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
@@ -7161,16 +7374,18 @@ create table public.organisations (
 comment on table public.organisations is 'The page of a company or office. Deleted with the identity.';
 comment on column public.organisations.slug is 'The name in the URL of the page; set by the database.';
 comment on column public.organisations.licence_no is
-  'Unchecked until an admin verifies it; only one identity at a time can hold it.';
-comment on column public.organisations.licence_expires_on is 'The last valid day (Asia/Kuwait).';
+  'Not verified until an admin has checked it. Only one identity at a time can hold a licence.';
+comment on column public.organisations.licence_expires_on is
+  'The last day on which the licence is valid (Asia/Kuwait).';
 comment on column public.organisations.verified is 'Whether an admin has checked the licence.';
 comment on column public.organisations.active is 'Whether the identity may act; set by triggers.';
 comment on column public.organisations.holds_licence is
   'Whether the licence is reserved: the identity is active, expired or suspended.';
 comment on column public.organisations.listed is 'Whether the page is public.';
-comment on column public.organisations.words is 'The words of both names as searches compare them.';
+comment on column public.organisations.words is
+  'The words of both names in the form used for searching.';
 comment on column public.organisations.rating_avg is 'The average rating from 1 to 5; set by a trigger.';
-comment on column public.organisations.rating_weighed is 'The rating by which lists are sorted.';
+comment on column public.organisations.rating_weighed is 'The rating that lists are sorted by.';
 create unique index organisations_licence_is_held_once on public.organisations (licence_no)
   where holds_licence;
 create index organisations_licence_no_idx on public.organisations (licence_no);
@@ -7194,7 +7409,7 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- This index finds rare words, for which scanning one of the indexes above would take too long.
+-- This index is for rare words, for which scanning one of the indexes above would take too long.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
@@ -7261,7 +7476,8 @@ create trigger organisations_show_their_name
   after update of name_ar on public.organisations
   for each row when (new.name_ar <> old.name_ar)
   execute function private.sync_display_name();
--- Activating an identity verifies its page, so an admin cannot verify the page of an inactive one.
+-- Activating an identity also verifies its page, so an admin cannot verify the page of an inactive
+-- identity.
 create trigger organisations_are_verified_by_their_identity
   before update of verified on public.organisations
   for each row when (new.verified and not old.verified and not new.active)
@@ -7279,16 +7495,17 @@ declare
 begin
   return case
     when national ~ '^([0-9]{8}|18[0-9]{5})$' then '+965' || national
-    -- In October 2008 landlines got a 2 in front. Seven digits that begin with 5 are more likely a
-    -- mobile number that lacks a digit.
+    -- In October 2008, a leading 2 was added to landline numbers. Seven digits that begin with 5 are
+    -- more likely a mobile number with a missing digit.
     when national ~ '^[234][0-9]{6}$' then '+9652' || national
     else bare
   end;
 end
 $$;
 comment on function private.office_phone is
-  'Adds the country code to a phone number of eight digits, to one of seven that begins with 18, '
-  'and to an old landline number. Other text only loses separators. identifiers.ts does the same.';
+  'Adds the country code to a number of eight digits, to a number of seven digits that begins with '
+  '18, and, together with a 2, to an old landline number. From any other text it only removes '
+  'separators. identifiers.ts does the same.';
 
 create function private.check_organisation(organisation public.organisations) returns void
   language plpgsql stable set search_path = ''
@@ -7315,8 +7532,8 @@ begin
       case when organisation.whatsapp !~ '^\+965([0-9]{8}|18[0-9]{5})$' then 'invalid' end),
     ('email', null, null, case when organisation.email
       !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'invalid' end),
-    -- Credentials before an @ can pose as another host, and hidden marks reverse the text or make it
-    -- look like another address.
+    -- Credentials before an @ can be mistaken for another host, and invisible characters can reverse
+    -- the text or make it look like another address.
     ('website', null, null, case when organisation.website !~ '^https://[^[:space:]]{3,}$'
       or organisation.website ~* '^https://[^/?#]*@'
       or organisation.website <> private.visible(organisation.website) then 'invalid' end),
@@ -7435,7 +7652,7 @@ begin
 end
 $$;
 comment on function private.organisation_with is
-  'The page with the given fields changed; absent ones are kept, and null clears a field.';
+  'The page with the given fields changed. Absent fields are kept, and null clears a field.';
 
 create function private.page_with_changes(organisation public.organisations, changes jsonb)
   returns public.organisations
@@ -7450,7 +7667,8 @@ begin
   return organisation;
 end
 $$;
-comment on function private.page_with_changes is 'The page once its pending changes are approved.';
+comment on function private.page_with_changes is
+  'The page as it will be after its pending changes are approved.';
 
 create function private.changes_to_verify(
   before public.organisations, organisation public.organisations
@@ -7479,7 +7697,8 @@ begin
 end
 $$;
 comment on function private.changes_to_verify is
-  'The changes from before to organisation that an admin has to approve; null if there are none.';
+  'The differences between before and organisation that an admin has to approve; null if there are '
+  'none.';
 
 -- sql/04_organisations/2_rules_states.sql
 
@@ -7511,7 +7730,8 @@ begin
   return new;
 end
 $$;
-comment on function private.fill_organisation is 'Copies type and state from identity and account.';
+comment on function private.fill_organisation is
+  'Copies the type and state from the identity and its account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -7523,7 +7743,8 @@ create function private.check_licence_is_free(licence_no text, identity_id uuid)
   set search_path = ''
 as $$
 begin
-  -- With this lock the second of two changes gets licence_in_use, not the unique index's error.
+  -- Because of this lock, the second of two concurrent changes gets licence_in_use and not a unique
+  -- violation.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
   if exists (
     select from public.organisations
@@ -7556,13 +7777,13 @@ begin
     where identities.id = organisation.identity_id
       and (identities.pending_changes ->> 'licenceExpiresOn')::date >= today
       and documents.discarded_at is null
-      -- A decision about the identity shortens kept_until.
+      -- kept_until is shortened by an administrator's decision about the identity.
       and documents.kept_until = documents.created_at + interval '180 days'
   );
 end
 $$;
 comment on function private.licence_is_over is
-  'Whether the licence has expired. If a later date with its document awaits a decision, the '
+  'Whether the licence has expired. If a later expiry date and its document await a decision, the '
   'licence counts as valid for 7 more days.';
 
 create function private.status_after(identity public.identities, status text) returns text
@@ -7579,8 +7800,8 @@ begin
 end
 $$;
 comment on function private.status_after is
-  'The status that an identity gets if this one is set: after a suspension, a company or office '
-  'that is not verified waits for verification.';
+  'The status that an identity actually gets when this one is set. A company or office that is not '
+  'verified becomes pending_verification instead of active after a suspension.';
 
 create function private.keep_unverified() returns trigger
   language plpgsql
@@ -7596,7 +7817,7 @@ begin
 end
 $$;
 comment on function private.keep_unverified is
-  'After a suspension, makes a company or office that is not verified wait for verification.';
+  'After a suspension, sets a company or office that is not verified to pending_verification.';
 
 create trigger identities_abide_by_their_verification
   before update of status on public.identities
@@ -7630,7 +7851,8 @@ begin
 end
 $$;
 comment on function private.check_licence is
-  'Refuses to activate an identity with an expired licence, or to reserve one that another holds.';
+  'Refuses to activate an identity with an expired licence, or to reserve a licence that another '
+  'identity holds.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -7666,8 +7888,8 @@ begin
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
       holds_licence = private.holds_licence(new.status),
-      -- An active identity was verified by an admin; a pending or rejected one is not verified. An
-      -- owner who cancels a closing does not verify the page.
+      -- An active identity was verified by an admin; a pending or rejected identity is not verified.
+      -- When an owner cancels a closing, this does not verify the page.
       verified = case new.status
         when 'active' then old.status <> 'closing' or organisations.verified
         when 'pending_verification' then false
@@ -7676,7 +7898,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- The page of a closed identity keeps nothing that names a person.
+    -- The page of a closed identity keeps no data that identifies a person.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -7687,9 +7909,11 @@ begin
   return null;
 end
 $$;
-comment on function private.sync_organisation is 'Shows or hides the page as the identity''s state changes.';
+comment on function private.sync_organisation is
+  'Shows or hides the page when the state of the identity changes.';
 
--- The name makes it run after identities_carry_their_listings, as listings are locked before pages.
+-- The trigger is named so that it runs after identities_carry_their_listings, because listings are
+-- locked before pages.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -7705,12 +7929,13 @@ begin
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id
-    -- Pages that do not change are not locked.
+    -- Do not lock pages that stay the same.
     and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
 $$;
-comment on function private.sync_organisations is 'Shows or hides the pages as the account''s state changes.';
+comment on function private.sync_organisations is
+  'Shows or hides the pages when the state of the account changes.';
 
 create trigger accounts_show_their_organisations
   after update of status, suspended_until, delete_at on public.accounts
@@ -7899,7 +8124,8 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page from the first rows in order; a rare one needs the words index.
+  -- For a common word, the first 400 rows in order contain enough matches. A rare word needs the
+  -- index on words.
   execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from scanned)'
@@ -7955,7 +8181,7 @@ begin
   filters.type := list_organisations.type;
   filters.governorate_id := list_organisations.governorate_id;
   filters.area_id := list_organisations.area_id;
-  -- A text without a letter or digit matches no name.
+  -- A query without a letter or digit matches no name.
   if words <> '{}' or not private.is_query(q) then
     ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
@@ -7977,8 +8203,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'Api: Lists verified companies or offices (type) whose names have these words, sorted by rating, '
-  'listings or newest.';
+  'Api: Lists verified companies or offices (type) whose names contain these words, sorted by '
+  'rating, listings or newest.';
 
 create function private.get_organisation_profile(type text) returns json
   language plpgsql stable security definer set search_path = ''
@@ -8061,7 +8287,7 @@ end
 $$;
 comment on function api.add_identity is
   'Requests a company or office identity, which can act once an admin has verified it. An account '
-  'may have three pending ones, else 409 identities_full.';
+  'may have three pending identities, otherwise 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -8094,10 +8320,10 @@ begin
       perform private.check_waiting_identities(caller_id);
     end if;
     if changes is distinct from changed.pending_changes then
-      changed.status_reason := null; -- the old reason was about an earlier change
+      changed.status_reason := null; -- the old reason applied to earlier changes
     end if;
     changed.pending_changes := changes;
-    -- Verified values stay; an earlier end of the licence needs no verification.
+    -- Verified values stay unchanged. An earlier expiry date of the licence needs no verification.
     organisation.name_ar := before.name_ar;
     organisation.name_en := before.name_en;
     organisation.licence_no := before.licence_no;
@@ -8108,8 +8334,8 @@ begin
     changed.status := 'pending_verification';
   end if;
   organisation := private.with_pictures(organisation, fields);
-  -- Dependents are locked before the page. The page is written before the state, because the check
-  -- of the state reads the page.
+  -- Dependent rows are locked before the page. The page is written before the state, because the
+  -- trigger that checks the state reads the page.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and (
@@ -8138,8 +8364,8 @@ end
 $$;
 comment on function private.update_identity is
   'Changes a company or office. If it is verified, new names, a new licence number and a later '
-  'licence date wait in pending_changes until an admin decides; sending the old values again '
-  'withdraws them. An earlier licence date applies at once.';
+  'licence date wait in pending_changes until an admin decides. Sending the old values again '
+  'withdraws these changes. An earlier licence date applies at once.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql set search_path = ''
@@ -8153,10 +8379,9 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes a company or office identity of the account. 404 identity_not_found, 409 '
-  'status_transition_invalid for a suspended or closed one, or a licence that would end within a day '
-  'of a live auction; otherwise refused for the same reasons '
-  'as api.add_identity.';
+  'Changes a company or office identity of the account. 404 identity_not_found; 409 '
+  'status_transition_invalid if the identity is suspended, closing or closed, or if its licence '
+  'would end within a day of a live auction; otherwise the same errors as api.add_identity.';
 
 grant execute on function private.add_identity, private.update_identity to authenticated;
 grant execute on function api.add_identity, api.update_identity to authenticated;
@@ -8185,8 +8410,9 @@ begin
 end
 $$;
 comment on function api.update_organisation_profile is
-  'Changes the page of the acting company or office (type); changed names, a changed licence number '
-  'and a later licence date wait for an admin. 403 identity_type_required for any other identity.';
+  'Changes the page of the acting company or office (type). Changed names, a changed licence '
+  'number and a later licence date wait for an admin''s decision. 403 identity_type_required for '
+  'any other identity.';
 
 grant execute on function
   private.update_organisation_profile, api.update_organisation_profile
@@ -8201,7 +8427,7 @@ declare
   hidden integer;
   expired public.identities;
 begin
-  -- An account that is locked, for example by a renewal, is skipped and left to the next run.
+  -- If the account is locked, for example by a renewal, this identity is left to the next run.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -8211,7 +8437,7 @@ begin
   if not found then
     return false;
   end if;
-  -- A renewal by SQL may have locked the identity without its account.
+  -- A renewal in SQL may have locked the identity without its account.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update skip locked;
@@ -8229,7 +8455,8 @@ begin
   if expired.id is null then
     return false;
   end if;
-  -- An account cannot act as an expired identity, so the individual one is notified.
+  -- An account cannot act as an expired identity, so the notification goes to its individual
+  -- identity.
   perform private.notify(expired.account_id, private.individual_of(expired.account_id),
     'licence_expired', expired.id,
     jsonb_build_object('name', expired.display_name, 'count', hidden));
@@ -8251,7 +8478,7 @@ as $$
   ), true)
 $$;
 comment on function private.expire_licences is
-  'Job: expires identities whose licence has expired, and tells their accounts once.';
+  'Job: expires identities whose licence has expired, and notifies their accounts once.';
 
 create function private.response_minutes(identity_id uuid, conversations integer default 200)
   returns integer
@@ -8274,7 +8501,7 @@ begin
         lag(messages.sender_identity_id) over conversation
           is distinct from messages.sender_identity_id as begins
       from recent
-      -- The number of messages is bounded, because this also runs when a person's page is opened.
+      -- The number of messages is limited, because this also runs when a person's page is opened.
       cross join lateral (
         select written.* from public.messages as written
         where written.conversation_id = recent.conversation_id
@@ -8284,7 +8511,7 @@ begin
       ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- The time is measured from the other side's first message to this identity's first answer.
+      -- The time is measured from the other side's first message to this identity's first reply.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -8296,13 +8523,13 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
-    having count(*) >= 5 -- fewer answers say too little about the identity
+    having count(*) >= 5 -- fewer replies are not representative
   );
 end
 $$;
 comment on function private.response_minutes is
-  'The median response time over 90 days, from up to 100 messages of each conversation; null with '
-  'fewer than five answers.';
+  'The median response time in minutes over the last 90 days, from up to 100 messages of each '
+  'conversation; null if there are fewer than five replies.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -8310,7 +8537,8 @@ as $$
 declare
   minutes integer;
 begin
-  -- Row and page are locked together; if either is locked already, the next run measures it.
+  -- The row and the page are locked together. If either is already locked, the identity is left to
+  -- the next run.
   perform from private.response_measures
   join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
@@ -8341,13 +8569,13 @@ as $$
   ))
 $$;
 comment on function private.measure_responses is
-  'Job: measures response times, those measured longest ago first.';
+  'Job: measures response times, starting with the identities measured longest ago.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;
 
 -- sql/05_billing/1_tables.sql
 
--- Plans are rows, so that an admin can change them in Studio.
+-- Plans are rows of a table, so that an admin can change them in Studio.
 
 create table public.plans (
   id uuid primary key default gen_random_uuid(),
@@ -8357,7 +8585,8 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  -- This repeats private.kwd, because a domain refuses a value before a trigger can say why.
+  -- Repeats the checks of private.kwd, because a domain rejects a value before a trigger can explain
+  -- why.
   price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
@@ -8375,7 +8604,8 @@ create table public.plans (
 );
 comment on table public.plans is
   'The plans of identities, with their quotas. Never purged: subscriptions refer to them.';
-comment on column public.plans.code is 'A stable name; free is the plan without a subscription.';
+comment on column public.plans.code is
+  'A stable name. free is the plan of identities without a subscription.';
 comment on column public.plans.price is 'The price of one interval in KWD.';
 comment on column public.plans.on_sale is 'Whether the plan can be bought or renewed.';
 
@@ -8397,14 +8627,17 @@ create table public.subscriptions (
   constraint subscriptions_ended_tells_when
     check ((status in ('active', 'next')) = (ended_at is null))
 );
-comment on table public.subscriptions is 'Plans of identities. Never purged: financial records.';
+comment on table public.subscriptions is
+  'Plans that identities bought or were given. Never purged: financial records.';
 comment on column public.subscriptions.status is
-  'next: paid, and begins when the active one ends; replaced: another began before its end.';
+  'next: paid, and begins when the active subscription ends; replaced: another subscription began '
+  'before this one ended.';
 comment on column public.subscriptions.terms is
   'Price, days and quotas of the plan when it was bought (private.plan_terms). Later changes of '
-  'the plan do not affect them.';
+  'the plan do not affect the subscription.';
 comment on column public.subscriptions.pay_with is 'How a renewal is paid: invoice or wallet.';
-comment on column public.subscriptions.renews is 'False if the plan will end without a renewal.';
+comment on column public.subscriptions.renews is
+  'False if the subscription will end without a renewal.';
 create unique index subscriptions_one_active_one_next_key on public.subscriptions
   (identity_id, status) where status in ('active', 'next');
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);
@@ -8420,7 +8653,7 @@ create function private.plan_terms(plan public.plans) returns jsonb
 
 create function private.keep_plan_terms() returns trigger
   language plpgsql
-  security definer -- reads plans, whoever adds a subscription
+  security definer -- reads plans, no matter who adds a subscription
   set search_path = ''
 as $$
 begin
@@ -8429,7 +8662,7 @@ begin
 end
 $$;
 comment on function private.keep_plan_terms is
-  'Stores the plan''s terms in a subscription that is added by hand.';
+  'Stores the current terms of the plan in a subscription that is added by hand.';
 
 create trigger subscriptions_keep_their_terms
   before insert on public.subscriptions
@@ -8453,7 +8686,8 @@ create policy "identities cancel their own subscriptions" on public.subscription
 
 -- sql/05_billing/1_tables_invoices.sql
 
--- A confirmed payment marks an invoice in any unpaid state as paid, however late it arrives.
+-- A confirmed payment marks an invoice as paid from any unpaid state, however late the payment
+-- arrives.
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),
@@ -8497,13 +8731,14 @@ comment on table public.invoices is 'Invoices. Never purged: no number may be mi
 comment on column public.invoices.year is 'The year of issue in Kuwait.';
 comment on column public.invoices.serial is 'The number of the invoice in its year, without gaps.';
 comment on column public.invoices.number is 'The number that people see, such as INV-2026-000123.';
-comment on column public.invoices.state is 'private.invoice_steps lists the allowed changes.';
+comment on column public.invoices.state is 'private.invoice_steps lists the allowed transitions.';
 comment on column public.invoices.total is 'The sum of the lines in KWD.';
 comment on column public.invoices.due_at is
   'When the invoice expires, unless it is paid or a payment is in progress.';
 comment on column public.invoices.paid_with is 'charge (at a payment provider) or wallet.';
 comment on column public.invoices.credited is
-  'Whether the amount went to the wallet, for a top-up or because delivery was impossible.';
+  'Whether the amount was credited to the wallet, because the invoice was for a top-up or could '
+  'not be delivered.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_number_idx on public.invoices (number);
@@ -8531,9 +8766,11 @@ create table public.invoice_lines (
     check ((kind = 'plan') = (plan_id is not null) and (plan_id is null) = (terms is null))
 );
 comment on table public.invoice_lines is
-  'The items of invoices, delivered once paid. Cleaned by private.purge_void_lines if void.';
+  'The items of invoices, which are delivered when the invoice is paid. Cleaned by '
+  'private.purge_void_lines if void.';
 comment on column public.invoice_lines.terms is
-  'The plan''s price and quotas (private.plan_terms), which apply whenever the invoice is paid.';
+  'The plan''s price and quotas (private.plan_terms) when the invoice was issued. They apply no '
+  'matter when the invoice is paid.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -8544,7 +8781,8 @@ create table public.invoice_events (
   to_state text not null,
   at timestamptz not null default clock_timestamp()
 );
-comment on table public.invoice_events is 'States of invoices. Never purged: financial records.';
+comment on table public.invoice_events is
+  'State changes of invoices. Never purged: financial records.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -8552,7 +8790,8 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last number of each year; a rollback frees it again. Never purged: one row per year.';
+  'The last invoice number of each year. If a transaction is rolled back, its number is used '
+  'again. Never purged: one row per year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -8591,8 +8830,9 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'Receipts as they were at payment. Never purged: financial records.';
-comment on column public.receipts.payer_name is 'Replaced when the identity is closed.';
+  'Receipts, as they were when the invoice was paid. Never purged: financial records.';
+comment on column public.receipts.payer_name is
+  'Replaced with "deleted account" when the identity is closed.';
 comment on column public.receipts.receipt is 'Everything else that is printed on the receipt.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;
@@ -8639,18 +8879,23 @@ create table public.payments (
 );
 comment on table public.payments is
   'Attempts to pay an invoice at a provider. Never purged: financial records.';
-comment on column public.payments.id is 'Also our reference at the provider.';
-comment on column public.payments.mode is 'live or test; an answer in the other mode is refused.';
+comment on column public.payments.id is 'Also sent to the provider as our reference.';
+comment on column public.payments.mode is
+  'live or test. A response of the provider in the other mode is rejected.';
 comment on column public.payments.state is
-  'starting: the provider has not answered yet; superseded: another attempt replaced it; surplus: '
-  'captured after the invoice was already paid.';
-comment on column public.payments.amount is 'The invoice''s total in KWD, never a client''s value.';
+  'starting: the provider has not responded yet; superseded: replaced by another attempt; surplus: '
+  'captured after the invoice had already been paid.';
+comment on column public.payments.amount is
+  'The total of the invoice in KWD, never an amount from the client.';
 comment on column public.payments.provider_payment_id is
-  'The provider''s id of the captured payment; unique, so that its money is booked only once.';
-comment on column public.payments.details is 'Method, track and reference ids, for the receipt.';
+  'The provider''s id of the captured payment. It is unique, so that the money is booked only '
+  'once.';
+comment on column public.payments.details is
+  'Payment method, track id and reference ids, for the receipt.';
 comment on column public.payments.requested_at is 'When the charge was last requested.';
 comment on column public.payments.looked_up_at is
-  'When a job, or a person who asked for the status, last claimed the payment to look it up.';
+  'When the payment was last claimed for a look-up at the provider, by a job or because somebody '
+  'requested its status.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -8677,18 +8922,20 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'Reports by providers and our look-ups. Never purged: the rows show which events are repeated.';
+  'Events that providers report, and our own look-ups. Never purged: the rows show which events '
+  'are repeated.';
 comment on column public.payment_events.event_key is
-  'For an event, its kind, reference and the hash of its signed part, or one hash of all three; '
-  'for our look-ups, the subject and the status.';
+  'Identifies repeated events. For an event from the provider: its kind, its reference and the '
+  'hash of its signed part, or one hash of all three. For our own look-ups: the subject and the '
+  'status.';
 comment on column public.payment_events.status is
-  'The status in the provider''s answer to our look-up.';
+  'The status in the provider''s response to our look-up.';
 comment on column public.payment_events.amount is
-  'The amount in the event or, if it has none, in the provider''s answer.';
+  'The amount in the event or, if it has none, in the provider''s response to our look-up.';
 comment on column public.payment_events.payload_sha256 is
-  'The hash of the body, which is not stored because it names people.';
+  'The hash of the body, which is not stored because it contains personal data.';
 comment on column public.payment_events.outcome is
-  'mismatch and unmatched: the event was not booked, and an admin has to look at it.';
+  'mismatch and unmatched: the event was not booked, and an admin has to investigate.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
 create index payment_events_received_idx on public.payment_events (received_at, id);
@@ -8752,19 +8999,22 @@ create table public.refunds (
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
 comment on table public.refunds is 'Refunds of paid invoices. Never purged: financial records.';
-comment on column public.refunds.id is 'Also our reference at the provider.';
+comment on column public.refunds.id is 'Also sent to the provider as our reference.';
 comment on column public.refunds.payment_id is
-  'The payment through which the money goes back, or the surplus payment that is refunded.';
+  'The payment through which the money is returned, or the surplus payment that is refunded.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.state is
-  'Requested and settled refunds reduce what can still be refunded; rejected ones do not.';
+  'Requested and settled refunds reduce the amount that can still be refunded; rejected refunds do '
+  'not.';
 comment on column public.refunds.admin_id is
-  'The admin who requested it; null if a row of admin_acts, the deletion of the account or the '
-  'provider caused it.';
+  'The admin who requested the refund; null if it was caused by a row of admin_acts, by the '
+  'deletion of the account or by the provider.';
 comment on column public.refunds.requested_here is
-  'Whether the refund was requested here, by an admin or for a deleted account.';
-comment on column public.refunds.sent_at is 'When we first requested it from the provider.';
-comment on column public.refunds.declined_at is 'When the provider first refused a retry.';
+  'Whether we requested the refund (an admin, or the end of an account), as opposed to one made at '
+  'the provider.';
+comment on column public.refunds.sent_at is 'When we first sent the request to the provider.';
+comment on column public.refunds.declined_at is
+  'When the provider first refused a repeated request.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -8785,9 +9035,10 @@ create table private.unmatched_refunds (
   primary key (provider, refund_ref)
 );
 comment on table private.unmatched_refunds is
-  'Refunds at a provider that exceed what can be refunded or have no captured payment. Cleaned by '
-  'private.on_refund_state once booked, and when the provider reports a failure.';
-comment on column private.unmatched_refunds.answer is 'The latest answer, to be booked later.';
+  'Refunds reported by a provider that exceed what can be refunded or have no captured payment. '
+  'Cleaned by private.on_refund_state once booked, and when the provider reports a failure.';
+comment on column private.unmatched_refunds.answer is
+  'The provider''s latest response, from which the refund can be booked later.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -8805,7 +9056,8 @@ create table private.sandbox_charges (
   decided_at timestamptz
 );
 comment on table private.sandbox_charges is 'Sandbox charges. Never purged: none in production.';
-comment on column private.sandbox_charges.reference is 'A repeated request gets the same charge.';
+comment on column private.sandbox_charges.reference is
+  'A repeated request with the same reference gets the same charge.';
 alter table private.sandbox_charges enable row level security;
 grant select (id), update (return_url) on private.sandbox_charges to acting;
 create policy "people change the charges of payments that they see" on private.sandbox_charges
@@ -8827,7 +9079,7 @@ create policy "nobody but functions of their owner" on private.sandbox_refunds u
 -- sql/05_billing/1_tables_payouts.sql
 
 -- The system account payouts holds the money of deleted and banned accounts until it is refunded,
--- paid out, written off or returned; each amount has a row in wallet_payouts.
+-- paid out, written off or returned. Each amount has a row in wallet_payouts.
 
 create table public.wallet_payouts (
   id uuid primary key default gen_random_uuid(),
@@ -8849,20 +9101,21 @@ create table public.wallet_payouts (
     check (decided_at is null or num_nonnulls(name, phone, email) = 0)
 );
 comment on table public.wallet_payouts is
-  'Money owed to a deleted or banned account: a row for each payment that is refunded, and one for the '
-  'rest. '
-  'Personal data are removed after 180 days at the latest. Never purged: financial records.';
+  'Money owed to a deleted or banned account: one row for each payment that is refunded, and one '
+  'for the remaining amount. Personal data is removed after 180 days at the latest. Never purged: '
+  'financial records.';
 comment on column public.wallet_payouts.id is 'Also the id of the refund, if there is one.';
 comment on column public.wallet_payouts.state is
-  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted.';
+  'at_provider: a refund was requested; open: an admin has to decide; returned: the ban was lifted '
+  'and the money went back to the wallet.';
 comment on column public.wallet_payouts.identity_id is
-  'The identity whose wallet gets the money back if a ban is lifted; null for a part that the '
-  'provider has refunded.';
+  'The identity whose wallet gets the money back if a ban is lifted; null for an amount that was '
+  'refunded at the provider.';
 comment on column public.wallet_payouts.not_before is
-  'When an admin may first decide about it: for a banned account, 120 days after its newest '
-  'payment, which may be charged back until then.';
+  'The earliest time for an admin''s decision. For a banned account, this is 120 days after its '
+  'latest payment, which can be charged back until then.';
 comment on column public.wallet_payouts.note is
-  'The reference of the transfer, or the reason for the write-off.';
+  'The reference of the bank transfer, or the reason for the write-off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
 create index wallet_payouts_identity_idx on public.wallet_payouts (identity_id);
 create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
@@ -8894,13 +9147,17 @@ create table public.refund_documents (
   constraint refund_documents_year_and_serial_key unique (year, serial)
 );
 comment on table public.refund_documents is
-  'Documents of refunds as they were when they were booked. Never purged: no number may be missing.';
+  'Documents of refunds, as they were when the refund was booked. Never purged: no number may be '
+  'missing.';
 comment on column public.refund_documents.year is 'The year of the refund in Kuwait.';
-comment on column public.refund_documents.serial is 'The number in its year, without gaps.';
+comment on column public.refund_documents.serial is
+  'The number of the document in its year, without gaps.';
 comment on column public.refund_documents.number is
   'The number that people see, such as CN-2026-000123.';
-comment on column public.refund_documents.payer_name is 'Replaced when the identity is closed.';
-comment on column public.refund_documents.document is 'Everything else in the document.';
+comment on column public.refund_documents.payer_name is
+  'Replaced with "deleted account" when the identity is closed.';
+comment on column public.refund_documents.document is
+  'Everything else that is printed on the document.';
 create index refund_documents_invoice_idx on public.refund_documents (invoice_id);
 alter table public.refund_documents enable row level security;
 revoke all on public.refund_documents from anon, authenticated, service_role;
@@ -8930,7 +9187,8 @@ begin
 end
 $$;
 comment on function private.guard_refund_document is
-  'Refuses any change of a refund''s document except replacing the payer''s name by "deleted account".';
+  'Refuses any change of a refund''s document, except for replacing the payer''s name with '
+  '"deleted account".';
 
 create trigger refund_documents_stay_as_they_are
   before update on public.refund_documents
@@ -8938,8 +9196,9 @@ create trigger refund_documents_stay_as_they_are
 
 -- sql/05_billing/1_tables_subscription_intervals.sql
 
--- The intervals follow one another without a gap and the last one ends with the subscription, so
--- the start and end of each are computed backwards from the subscription's end.
+-- The intervals of a subscription follow one another without gaps, and the last one ends when the
+-- subscription ends. So the start and end of each interval are computed backwards from the end of
+-- the subscription.
 
 create table public.subscription_intervals (
   id bigint generated always as identity primary key,
@@ -8955,14 +9214,16 @@ create table public.subscription_intervals (
 );
 comment on table public.subscription_intervals is
   'The intervals that were added to a subscription, in order. Never purged: financial records.';
-comment on column public.subscription_intervals.invoice_id is 'Null if an admin added it.';
+comment on column public.subscription_intervals.invoice_id is
+  'Null if an admin added the interval.';
 comment on column public.subscription_intervals.days is
   'The plan''s interval_days when the interval was added.';
 comment on column public.subscription_intervals.value is
-  'The part of the invoice''s total (for a gift, of the plan''s price) that was carried over to '
-  'this plan at the last change of plan; a refund takes back its share. Null before a change.';
+  'The part of the invoice''s total (without an invoice, of the plan''s price) that was carried '
+  'over to this plan at the last change of plan. A refund takes back its share. Null before the '
+  'first change.';
 comment on column public.subscription_intervals.seconds is
-  'The length of time, in seconds, that the value was worth in this plan.';
+  'How much time of this plan, in seconds, the value was worth.';
 comment on column public.subscription_intervals.taken_back_at is 'When its invoice was refunded.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
@@ -8972,8 +9233,8 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Credits are stored by invoice, so that a refund takes back only those of its invoice. No function
--- spends them.
+-- Credits are stored per invoice, so that a refund takes back only the credits of its invoice. No
+-- function spends credits.
 create table public.featured_credits (
   id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
@@ -8995,8 +9256,8 @@ create policy "identities see their own credits" on public.featured_credits
 -- sql/05_billing/1_tables_wallet.sql
 
 -- A double-entry ledger: the entries of a transfer sum to zero and never change. Triggers enforce
--- this even for the tables' owner. System accounts are the other side of money that enters or leaves
--- wallets.
+-- this even for the owner of the tables. When money enters or leaves a wallet, the other entry
+-- belongs to a system account.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
@@ -9010,7 +9271,7 @@ create table public.wallets (
   constraint wallets_system_account_is_named
     check ((part = 'system') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
-  -- NaN counts as larger than any number, so the upper bound excludes it.
+  -- NaN is larger than any number in Postgres, so the upper bound excludes it.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
   constraint wallets_system_account_keeps_no_balance
     check (system_account is null or balance = 0),
@@ -9018,12 +9279,15 @@ create table public.wallets (
 );
 comment on table public.wallets is
   'Wallets of identities, and system accounts. Never purged: financial records.';
-comment on column public.wallets.part is 'held: money that is being refunded to its source.';
+comment on column public.wallets.part is
+  'held: money that is being refunded to its source and cannot be spent.';
 comment on column public.wallets.system_account is
-  'provider: captured money; sales: money spent; adjustments: forfeits, payouts, uncovered '
-  'refunds; payouts: owed to deleted or banned accounts.';
+  'provider: money captured by payment providers; sales: money spent on purchases; adjustments: '
+  'forfeits, payouts that were made and uncovered refunds; payouts: money owed to deleted or '
+  'banned accounts.';
 comment on column public.wallets.balance is
-  'In KWD. A system account''s balance stays 0; otherwise every payment would wait for its row.';
+  'In KWD. The balance of a system account stays 0, because otherwise every payment would wait for '
+  'a lock on its row.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -9045,8 +9309,8 @@ comment on column public.wallet_transfers.kind is
   'forfeit: money given up or written off; payout: money owed or paid out for a deleted or '
   'banned account.';
 comment on column public.wallet_transfers.source_id is
-  'The id of the cause. For a forfeit or payout, the id of a row of wallet_payouts or, if a wallet '
-  'is emptied, a new id.';
+  'The id of what caused the transfer. For a forfeit or payout, the id of a row of wallet_payouts '
+  'or, if a wallet is emptied, a new id.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -9062,7 +9326,8 @@ create table public.wallet_entries (
 );
 comment on table public.wallet_entries is
   'The entries of transfers, one per wallet. Never purged: financial records.';
-comment on column public.wallet_entries.amount is 'In KWD; positive for money in.';
+comment on column public.wallet_entries.amount is
+  'In KWD; positive for money that goes into the wallet.';
 comment on column public.wallet_entries.balance_after is
   'The wallet''s balance after the entry; null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);
@@ -9113,7 +9378,7 @@ create trigger invoices_are_paid_by_payments
     'An invoice is paid by a payment, or from the wallet in the app, and refunded by a row of '
     'admin_acts with act refund: money and receipt go with it.');
 comment on trigger invoices_are_paid_by_payments on public.invoices is
-  'Runs before invoices_go_their_way, so that its own message is shown.';
+  'Runs before invoices_go_their_way, so that the message of this trigger is shown.';
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -9171,7 +9436,8 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Refuses changes of number, owner, purpose or total, and of state unless invoice_steps has them.';
+  'Refuses changes of number, owner, purpose or total, and any state transition that is not listed '
+  'in invoice_steps.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -9192,7 +9458,7 @@ begin
   return null;
 end
 $$;
-comment on function private.record_invoice_state is 'Records every state of an invoice.';
+comment on function private.record_invoice_state is 'Records every state change of an invoice.';
 
 create trigger invoices_are_recorded
   after insert or update on public.invoices
@@ -9207,7 +9473,7 @@ create trigger invoice_lines_are_only_added
 
 create function private.guard_invoice_line() returns trigger
   language plpgsql
-  security definer -- reads the invoice, whoever deletes the line
+  security definer -- reads the invoice, no matter who deletes the line
   set search_path = ''
 as $$
 begin
@@ -9243,7 +9509,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Refuses any change of a receipt except replacing the payer''s name by "deleted account".';
+  'Refuses any change of a receipt, except for replacing the payer''s name with "deleted account".';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts
@@ -9304,7 +9570,8 @@ create function private.guard_wallet() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
-  -- When an entry's trigger updates a wallet, pg_trigger_depth() is 2; for a direct update it is 1.
+  -- pg_trigger_depth() is 2 if the trigger of an entry updates the wallet, and 1 for a direct
+  -- update.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -9314,7 +9581,7 @@ begin
 end
 $$;
 comment on function private.guard_wallet is
-  'Refuses all changes of a wallet, except a change of its balance by a new entry.';
+  'Refuses all changes of a wallet, except for a change of its balance by a new entry.';
 
 create trigger wallets_change_by_entries
   before update on public.wallets
@@ -9328,7 +9595,7 @@ begin
   return new;
 end
 $$;
-comment on function private.start_at_zero is 'Makes a new wallet start at zero.';
+comment on function private.start_at_zero is 'Sets the balance of a new wallet to zero.';
 
 create trigger wallets_begin_empty
   before insert on public.wallets
@@ -9349,8 +9616,8 @@ begin
 end
 $$;
 comment on function private.plan_clock is
-  'The current time for an identity''s plan and listings; stopped_at while an administrator keeps '
-  'the identity from acting.';
+  'The current time for the plan and listings of an identity. While an administrator keeps the '
+  'identity from acting, this clock is stopped at stopped_at.';
 
 create function private.loses_plan(identity_id uuid) returns boolean
   language plpgsql stable
@@ -9367,8 +9634,8 @@ begin
 end
 $$;
 comment on function private.loses_plan is
-  'Whether the identity loses its plan: its account is banned, or an administrator stopped it 180 '
-  'days ago or earlier.';
+  'Whether the identity loses its plan: its account is banned, or an administrator stopped the '
+  'identity at least 180 days ago.';
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql stable set search_path = ''
@@ -9384,7 +9651,7 @@ begin
   where subscriptions.identity_id = plan_of.identity_id
     and subscriptions.status in ('active', 'next')
     and subscriptions.ends_at > clock
-  order by subscriptions.status -- active comes first: the next one begins at its end
+  order by subscriptions.status -- active sorts before next, which begins when the active one ends
   limit 1;
   if plan.id is null then
     select * into plan from public.plans where plans.code = 'free';
@@ -9393,7 +9660,7 @@ begin
 end
 $$;
 comment on function private.plan_of is
-  'The identity''s current plan as it was bought, or free if it has no other.';
+  'The identity''s current plan with the terms at which it was bought, or the free plan.';
 
 create function private.begins_at_once(plan public.plans, current public.plans) returns boolean
   language sql immutable
@@ -9403,8 +9670,8 @@ create function private.begins_at_once(plan public.plans, current public.plans) 
     or plan.photos_per_listing > current.photos_per_listing
     or plan.featured_credits > current.featured_credits);
 comment on function private.begins_at_once is
-  'Whether a plan begins at once, because it differs from the current one and costs more per day '
-  'or has a larger quota. Any other plan waits until the current one ends.';
+  'Whether a plan begins as soon as it is bought: it differs from the current plan and costs more '
+  'per day or has a larger quota. Any other plan waits until the current one ends.';
 
 create function private.is_worse(plan public.plans, terms jsonb) returns boolean
   language plpgsql stable set search_path = ''
@@ -9419,7 +9686,7 @@ begin
 end
 $$;
 comment on function private.is_worse is
-  'Whether a plan now costs more per day, or offers less, than when it was bought. If so, it is '
+  'Whether the plan now costs more per day, or offers less, than when it was bought. If so, it is '
   'not renewed automatically.';
 
 create function private.count_publication(identity_id uuid, first boolean) returns void
@@ -9428,7 +9695,8 @@ create function private.count_publication(identity_id uuid, first boolean) retur
   set search_path = ''
 as $$
 declare
-  -- The account's largest limit applies, because publications of its identities count together.
+  -- Publications of all identities of an account count together, so the largest limit of their plans
+  -- applies.
   shown constant integer := (
     select max((private.plan_of(others.id)).active_listings)
     from public.identities
@@ -9448,8 +9716,9 @@ begin
 end
 $$;
 comment on function private.count_publication is
-  'Counts a publication. The hourly limit is the plan''s or the rate''s, whichever is higher; the '
-  'daily limit of first publications is twice the plan''s limit plus the rate.';
+  'Counts a publication. The hourly limit is the plan''s number of active listings or the maximum '
+  'of the rate, whichever is higher. The daily limit of first publications is twice the plan''s '
+  'number plus the maximum of the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql set search_path = ''
@@ -9457,14 +9726,15 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.lock_quota is
-  'Locks the quota of an identity. The lock must be taken before any lock on a listing.';
+  'Locks the quota of an identity. This lock must be taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql set search_path = ''
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_lock_quota is 'Never waits, because the caller locked a listing.';
+comment on function private.try_lock_quota is
+  'Like lock_quota, but never waits, because the caller has already locked a listing.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql set search_path = ''
@@ -9530,12 +9800,12 @@ begin
 end
 $$;
 comment on function private.check_drafts is
-  'Refuses more drafts than allowed: twice as many as the plan''s listings, but at least '
-  'rates.max. The caller has locked the quota.';
+  'Raises 409 drafts_full if there would be more drafts than allowed: twice the plan''s number of '
+  'active listings, but at least rates.max. The caller must have locked the quota.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
-  security definer -- pauses listings and notifies their owner, whoever ends the plan
+  security definer -- pauses listings and notifies their owner, no matter who ends the plan
   set search_path = ''
 as $$
 declare
@@ -9574,7 +9844,8 @@ begin
 end
 $$;
 comment on function private.pause_over_quota is
-  'Pauses the newest listings for which the plan has no room, and notifies their owner once.';
+  'Pauses the newest listings that exceed the quota of the plan, and sends their owner one '
+  'notification.';
 
 -- sql/05_billing/2_rules_refunds.sql
 
@@ -9598,7 +9869,7 @@ as $$
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'The amount that can still be refunded of a payment captured after its invoice was paid.';
+  'How much can still be refunded of a payment that was captured after its invoice had been paid.';
 
 create function private.went_to_wallet(invoice public.invoices, payment public.payments)
   returns boolean
@@ -9607,8 +9878,8 @@ as $$
   select invoice.credited or payment.state is not distinct from 'surplus'
 $$;
 comment on function private.went_to_wallet is
-  'Whether the payment was credited to the wallet. If so, the amount of a refund to its source is '
-  'held there until the provider answers.';
+  'Whether the payment was credited to the wallet. If so, the amount of a refund to the source is '
+  'held in the wallet until the provider responds.';
 
 create function private.held_for_refunds(identity_id uuid) returns numeric
   language sql stable
@@ -9692,13 +9963,14 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether a refund or payment is in progress, or the owner must still decide about the balance.';
+  'Whether a refund or payment is in progress, or the owner still has to decide what happens to '
+  'the balance.';
 
 -- sql/05_billing/3_records.sql
 
 create function private.payment_records(invoice_id uuid) returns json
   language sql stable
-  security definer -- reads payments of any invoice; the caller has checked who may see it
+  security definer -- reads payments of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -9717,7 +9989,7 @@ $$;
 
 create function private.invoice_record(invoice public.invoices) returns json
   language sql stable
-  security definer -- reads lines of any invoice; the caller has checked who may see it
+  security definer -- reads lines of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select json_build_object(
@@ -9749,7 +10021,7 @@ $$;
 
 create function private.refund_documents_of(invoice_id uuid) returns json
   language sql stable
-  security definer -- reads documents of any invoice; the caller has checked who may see it
+  security definer -- reads documents of any invoice; the caller has checked access
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -9999,7 +10271,8 @@ begin
 end
 $$;
 comment on function private.current_plan is
-  'Api: The current plan of the acting identity, its subscription, what follows it, and its usage.';
+  'Api: The current plan of the acting identity, its subscription, the plan that follows, and the '
+  'usage of the quotas.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql stable
@@ -10037,7 +10310,8 @@ begin
 end
 $$;
 comment on function private.get_wallet is
-  'Api: The money that the acting identity may spend, and the money held for refunds to a source.';
+  'Api: The money that the acting identity may spend, and the money held while it is being '
+  'refunded to its source.';
 
 create function private.list_wallet_transactions(
   page_cursor text default null, page_size integer default 20
@@ -10094,7 +10368,8 @@ as $$
   select set_config('facade.provider',
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.set_provider is 'Sets the provider; only the edge functions call it.';
+comment on function private.set_provider is
+  'Sets the payment provider for this transaction. Only the edge functions call this.';
 
 create function private.charge_invoice(
   invoice_id uuid, return_url text, idempotency_key text default null
@@ -10152,12 +10427,13 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   end if;
-  -- Only requests to the provider are counted. Counting here cannot deadlock, because no function
-  -- locks an invoice after this counter.
+  -- Only requests that go to the provider are counted. Counting here cannot cause a deadlock,
+  -- because no function locks an invoice after this counter.
   perform private.count_action('charges');
   if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
     and payment.return_url = charge_invoice.return_url then
-    -- If the provider already has the charge, the same reference does not create a second one.
+    -- The reference stays the same, so that no second charge is created if the provider already has
+    -- this one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -10172,10 +10448,10 @@ begin
 end
 $$;
 comment on function private.charge_invoice is
-  'Api: Returns the open charge of an invoice for 15 minutes, then creates a new one. 404 '
-  'invoice_not_found, 409 invoice_already_paid, status_transition_invalid for a void or expired '
-  'one, payment_in_progress (for another return_url, if the provider cannot change it), 503 '
-  'payment_not_configured unless the edge functions call it.';
+  'Api: Creates a charge for an invoice, or returns the open charge if it is less than 15 minutes '
+  'old. 404 invoice_not_found; 409 invoice_already_paid, status_transition_invalid for a void or '
+  'expired invoice, payment_in_progress for another return_url if the provider cannot change it; '
+  '503 payment_not_configured unless the edge functions call this.';
 
 create function private.get_payment_status(invoice_id uuid, out invoice text, out due json)
   language plpgsql security definer set search_path = ''
@@ -10202,8 +10478,9 @@ begin
 end
 $$;
 comment on function private.get_payment_status is
-  'Facade: an invoice of the acting identity as JSON text, and its newest pending payment, which '
-  'the caller looks up at the provider, at most once in 10 seconds. 404 invoice_not_found.';
+  'Facade: returns an invoice of the acting identity as JSON text and, at most once every 10 '
+  'seconds, its newest pending payment, which the caller looks up at the provider. 404 '
+  'invoice_not_found.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -10227,7 +10504,7 @@ begin
     perform private.fail_payment(charge_started.payment_id, true);
     return null;
   end if;
-  -- If a webhook came first, the payment already has its provider_ref and state.
+  -- If a webhook arrived first, the payment already has its provider_ref and state.
   update public.payments
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
@@ -10243,8 +10520,8 @@ begin
 end
 $$;
 comment on function private.charge_started is
-  'Returns the payment''s id and page, or null (with an alarm) if the provider''s reference already '
-  'belongs to another payment.';
+  'Returns the payment''s id and redirect URL. If the provider''s reference already belongs to '
+  'another payment, raises an alarm and returns null.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql security definer set search_path = ''
@@ -10332,13 +10609,14 @@ $$;
 
 create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
-  security definer -- locks any invoice; the caller has checked which one
+  security definer -- locks any invoice; the caller has checked access
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
 begin
-  -- The account is locked first, so that settling a payment waits for a deletion of the account.
+  -- The account is locked first, so that settling a payment waits while the account is being
+  -- deleted.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -10348,11 +10626,12 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'Locks an account and then its invoice. Payments, refunds and wallets are locked afterwards.';
+  'Locks the owner''s account and then the invoice. Payments, refunds and wallets are locked '
+  'afterwards.';
 
 create function private.void_invoices(identity_id uuid, current public.plans) returns void
   language plpgsql
-  security definer -- voids invoices of any identity; the caller has checked which one
+  security definer -- voids invoices of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -10371,7 +10650,7 @@ begin
             jsonb_populate_record(plans, invoice_lines.terms), void_invoices.current)
       ))
     order by invoices.id
-    for update skip locked -- a locked one is being paid
+    for update skip locked -- a locked invoice is being paid
   loop
     update public.invoices set state = 'open'
     where invoices.id = unpaid and invoices.state = 'failed';
@@ -10380,8 +10659,8 @@ begin
 end
 $$;
 comment on function private.void_invoices is
-  'Voids all unpaid plan invoices or, given the current plan, those for it and for any plan that '
-  'would follow it.';
+  'Voids unpaid plan invoices: all of them or, if the current plan is given, those for this plan '
+  'and for any plan that would follow it.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
@@ -10501,7 +10780,7 @@ begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
     perform private.refuse_value('payWith', pay_with);
   end if;
-  -- Orders of an identity run one at a time, so that two clicks make one order.
+  -- Orders of an identity are serialised, so that a double click results in a single order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
   select * into plan from public.plans where plans.id = subscribe.plan_id and plans.on_sale;
   if plan.id is null then
@@ -10554,7 +10833,7 @@ end
 $$;
 comment on function api.subscribe_plan is
   'Buys a plan, with an invoice to be paid or directly from the wallet. A plan that neither costs '
-  'more per day nor has a larger quota begins when the current one ends. 404 plan_not_found, 409 '
+  'more per day nor has a larger quota begins when the current plan ends. 404 plan_not_found, 409 '
   'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
 
 create function private.cancel_plan() returns void
@@ -10588,8 +10867,9 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'Stops the renewal of the plan and of a paid next plan; both run to their ends. Voids the unpaid '
-  'invoice of a renewal or next plan. 404 plan_not_found without a plan.';
+  'Stops the renewal of the current plan and of a next plan that is already paid; both run until '
+  'they end. Voids the unpaid invoice of a renewal or next plan. 404 plan_not_found if there is no '
+  'plan.';
 
 create function private.open_topups(account_id uuid) returns bigint
   language plpgsql stable
@@ -10617,7 +10897,8 @@ begin
     perform private.refuse_field(
       'amount', case when amount is null then 'required' else 'amount_out_of_range' end);
   end if;
-  -- An account orders top-ups one at a time, so that no two calls count the same unpaid ones.
+  -- Top-ups of an account are serialised, so that concurrent calls cannot exceed the limit of unpaid
+  -- top-ups.
   perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
   perform private.check_limit('topups_open', 'topups_full', private.open_topups(private.account_id()));
   return private.issue_invoice(
@@ -10637,8 +10918,8 @@ begin
 end
 $$;
 comment on function api.top_up_wallet is
-  'Issues an invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be '
-  'unpaid at a time, else 409 topups_full. 422 amount_out_of_range.';
+  'Issues an invoice of 1.000 to 1000.000 KWD. Its payment is credited to the wallet. Five such '
+  'invoices may be unpaid at a time, otherwise 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;
@@ -10646,8 +10927,9 @@ grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet
 
 -- sql/05_billing/5_writes_payment_events.sql
 
--- A webhook is only a hint. These functions apply the answer to our look-up: ref (the provider's id
--- of the charge), reference (the id of our payment), status, amount, currency and mode.
+-- A webhook only triggers a look-up at the provider. These functions apply the provider's response
+-- to our look-up, the answer. It has ref (the provider's id of the charge), reference (the id of our
+-- payment), status, amount, currency and mode.
 
 create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
@@ -10665,7 +10947,8 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
-  -- Refunds reported before this payment may reduce payouts, which are locked before any wallet.
+  -- Booking refunds that were reported before this payment may reduce payouts, and payouts are
+  -- locked before any wallet.
   perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
@@ -10680,7 +10963,7 @@ begin
     where payments.id = payment.id
     returning * into payment;
   exception
-    when unique_violation then -- the money is already booked for another charge
+    when unique_violation then -- the money has already been booked for another charge
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
@@ -10718,7 +11001,8 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'Settles a charge once; if the purchase cannot be delivered, the amount goes to the wallet.';
+  'Books a captured charge, only once, and delivers the purchase. If the purchase cannot be '
+  'delivered, the amount is credited to the wallet.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql stable
@@ -10732,7 +11016,7 @@ begin
   where payments.provider = find_payment.provider and payments.provider_ref = answer ->> 'ref';
   if payment.id is null
     and answer ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-    -- The event arrived before the provider's answer to our request for the charge.
+    -- The event arrived before the provider's response to our request to create the charge.
     select * into payment from public.payments
     where payments.id = (answer ->> 'reference')::uuid
       and payments.provider = find_payment.provider
@@ -10742,7 +11026,7 @@ begin
 end
 $$;
 comment on function private.find_payment is
-  'Finds a payment by the provider''s id of the charge, otherwise by our id of the payment.';
+  'Finds a payment by the provider''s id of the charge, otherwise by our payment id.';
 
 create function private.apply_payment_answer(
   payment public.payments, answer jsonb,
@@ -10779,7 +11063,8 @@ begin
 end
 $$;
 comment on function private.apply_payment_answer is
-  'Settles or fails the payment as the provider reports; a mismatch only raises an alarm.';
+  'Settles or fails the payment, depending on the provider''s response. A mismatch only raises an '
+  'alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql immutable
@@ -10792,7 +11077,7 @@ create function private.record_event(
 ) returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- The second of two concurrent calls waits here for the first.
+  -- Of two concurrent calls, the second waits here for the first.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
   values (record_event.provider, record_event.event_key, record_event.kind,
     record_event.payload_sha256,
@@ -10802,7 +11087,9 @@ as $$
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.record_event is 'Stores an event; returns null if it is final.';
+comment on function private.record_event is
+  'Stores an event and returns its id, or null if the event is already stored with a final '
+  'outcome.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, answer jsonb
@@ -10868,7 +11155,7 @@ begin
   );
 end
 $$;
-comment on function private.is_known_event is 'Whether an event is stored and final.';
+comment on function private.is_known_event is 'Whether an event is stored with a final outcome.';
 
 create function private.parse_amount(written text) returns numeric
   language sql immutable
@@ -10931,8 +11218,8 @@ begin
 end
 $$;
 comment on function private.return_to_payments is
-  'Requests refunds of payments, the newest first, each up to its unrefunded amount; an admin '
-  'decides about the rest.';
+  'Requests refunds of the identity''s payments, newest first, each up to the amount not yet '
+  'refunded. An admin decides about the rest.';
 
 create function private.chargeable_until(account_id uuid) returns timestamptz
   language sql stable
@@ -10945,7 +11232,7 @@ as $$
   where invoices.account_id = chargeable_until.account_id
 $$;
 comment on function private.chargeable_until is
-  'When the newest payment of an account can no longer be charged back: after 120 days.';
+  'When the latest payment of an account can no longer be charged back, which is after 120 days.';
 
 create function private.settle_wallets(account public.accounts, money text, identity_id uuid)
   returns void
@@ -10986,7 +11273,8 @@ end
 $$;
 comment on function private.settle_wallets is
   'Empties the wallets of an account, or of one identity. money is the owner''s choice: refund or '
-  'give_up.';
+  'give_up. With give_up, the owner forfeits at most private.most_given_up, and the rest is '
+  'refunded.';
 
 create function private.settle_deleted_account() returns trigger
   language plpgsql security definer set search_path = ''
@@ -11029,8 +11317,8 @@ begin
 end
 $$;
 comment on function private.empty_banned_wallets is
-  'Requests refunds of a banned account''s money. An admin decides about the rest, at the earliest '
-  '120 days after the newest payment.';
+  'Empties the wallets of a banned account by requesting refunds. An admin decides about the rest, '
+  'at the earliest 120 days after the latest payment.';
 
 create function private.end_payout(payout_id uuid, state text, note text default null) returns void
   language sql
@@ -11054,7 +11342,8 @@ begin
 end
 $$;
 comment on function private.lock_payouts is
-  'Locks all payouts of the account, because a refund of one payment may reduce another''s payout.';
+  'Locks all payouts of the account, because a refund of one payment may reduce the payout of '
+  'another.';
 
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
@@ -11097,7 +11386,8 @@ begin
 end
 $$;
 comment on function private.return_payouts is
-  'Reduces the open payouts after a refund made at the provider, this payment''s payout first.';
+  'After a refund made at the provider, moves its amount from the open payouts to the wallet, '
+  'starting with the payout of the same payment.';
 
 create function private.take_back_payouts(account_id uuid) returns void
   language plpgsql
@@ -11128,7 +11418,7 @@ begin
 end
 $$;
 comment on function private.take_back_payouts is
-  'Returns the open payouts of an account that is no longer banned to its wallets.';
+  'Moves the open payouts of an account back to its wallets, once the account is no longer banned.';
 
 create function private.on_lifted_ban() returns trigger
   language plpgsql
@@ -11141,7 +11431,7 @@ begin
 end
 $$;
 comment on function private.on_lifted_ban is
-  'Returns the open payouts to the wallets when a ban is lifted.';
+  'Moves the open payouts back to the wallets when a ban is lifted.';
 
 create trigger accounts_get_their_money_back
   after update of status on public.accounts
@@ -11166,7 +11456,7 @@ $$;
 
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- releases held money; the invoice is locked
+  security definer -- releases held money; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -11183,7 +11473,8 @@ begin
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- If the account is deleted or banned, an admin has to pay the amount out.
+  -- If the refund has a payout, the account is deleted or banned, and an admin has to pay the amount
+  -- out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
   if found then
     perform private.take_back_payouts(invoice.account_id);
@@ -11198,8 +11489,8 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'Rejects a refund with an alarm. Its held money goes back to the wallet or, if the account is '
-  'deleted or banned, waits for an admin''s decision.';
+  'Rejects a refund and raises an alarm. The held money goes back to the wallet. If the account is '
+  'deleted or banned, the money waits for an admin''s decision instead.';
 
 create function private.note_unmatched_refund(answer jsonb) returns void
   language plpgsql
@@ -11230,7 +11521,7 @@ $$;
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
-  security definer -- records a refund made at the provider; the invoice is locked
+  security definer -- records a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -11244,13 +11535,14 @@ begin
   return made;
 end
 $$;
-comment on function private.record_refund is 'Records a refund that was not requested here.';
+comment on function private.record_refund is
+  'Records a refund that was made at the provider, not requested by us.';
 
 create function private.book_unheld_refund(
   refund_id uuid, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books a refund made at the provider; the invoice is locked
+  security definer -- books a refund made at the provider; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -11282,14 +11574,15 @@ begin
 end
 $$;
 comment on function private.book_unheld_refund is
-  'Books a refund for which no money is held, because it was not requested here or was rejected. '
-  'If it exceeds what can be refunded or the payment is not captured, it is stored as unmatched.';
+  'Books a refund for which no money is held, because we did not request it or because it was '
+  'rejected. If it exceeds what can be refunded or the payment is not captured, it is stored as '
+  'unmatched.';
 
 create function private.take_refund_word(
   refund public.refunds, payment public.payments, answer jsonb
 ) returns text
   language plpgsql
-  security definer -- books or rejects a refund; the invoice is locked
+  security definer -- books or rejects a refund; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -11352,7 +11645,8 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. This may be our own request, whose answer was lost.
+    -- The provider returned no reference. This may be our own request, to which the response was
+    -- lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -11363,8 +11657,8 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Finds a refund by the provider''s id or ours, otherwise the oldest unanswered one of this '
-  'amount.';
+  'Finds a refund by the provider''s id or by ours. If the provider returned no reference, finds '
+  'the oldest request of this amount that the provider has not responded to.';
 
 create function private.apply_refund_answer(
   answer jsonb, reported_amount text default null, reported_currency text default null
@@ -11416,7 +11710,8 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares the provider''s answer with our request and the event; books or rejects the refund.';
+  'Checks the provider''s response against our request and the event, and books or rejects the '
+  'refund.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -11436,7 +11731,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- The payment is settled first, because its event may arrive after the refund's.
+  -- The payment is settled first, because its event may arrive later than the event of the refund.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -11469,7 +11764,8 @@ begin
 end
 $$;
 comment on function private.on_refund_state is
-  'Settles the alarms about a refund once its outcome is known, and deletes its unmatched row.';
+  'Settles the alarms about a refund once its outcome is known. When the refund is booked, also '
+  'deletes its row in private.unmatched_refunds.';
 
 create trigger refunds_settle_their_alarms
   after update of state on public.refunds
@@ -11484,7 +11780,7 @@ create function private.refund_repeats_for() returns interval
   language sql immutable
   return interval '23 hours';
 comment on function private.refund_repeats_for is
-  'How long a request may be repeated. Tap recognises its reference for 24 hours.';
+  'How long a refund request may be repeated. Tap recognises a repeated reference for 24 hours.';
 
 create function private.begin_refund(refund_id uuid) returns json
   language plpgsql
@@ -11507,9 +11803,9 @@ begin
 end
 $$;
 comment on function private.begin_refund is
-  'Returns the request with repeated (it was sent before) and tooLate (too long ago to repeat it); '
-  'null if the refund is no longer in the state requested. The caller commits before it sends the '
-  'request, because the answer may get lost.';
+  'Returns the request with repeated (it was sent before) and tooLate (it was sent too long ago to '
+  'be repeated); null if the refund is no longer in the state requested. The caller commits before '
+  'it sends the request, because the response may get lost.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -11529,7 +11825,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- Another refund already has this provider_ref, so the money held for this one is released.
+    -- Another refund already has this provider_ref, so the money held for this refund is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -11562,7 +11858,8 @@ begin
   if not repeated or listed then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null and refund.declined_at is null then
-    -- The provider may refuse because it has already made the refund and nothing is left.
+    -- The provider may have refused because it has already made the refund and nothing is left to
+    -- refund.
     update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
@@ -11572,9 +11869,9 @@ end
 $$;
 comment on function private.refund_declined is
   'Handles the provider''s refusal of a refund. If the first request is refused, the refund is '
-  'rejected. If a repeated request is refused, the refund may already have been made, so it stays '
-  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds did not '
-  'have it, so it is rejected at once.';
+  'rejected. If a repeated request is refused, the refund may have been made already, so it stays '
+  'requested for a day, with an alarm. If listed is true, the provider''s list of refunds does not '
+  'contain it, so it is rejected at once.';
 
 create function private.give_up_refund(refund_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -11598,8 +11895,8 @@ begin
 end
 $$;
 comment on function private.give_up_refund is
-  'Rejects a refund after a day if a repeated request was refused. If the provider never answered, '
-  'the refund stays requested, with an alarm.';
+  'After a day, rejects a refund if a repeated request was refused. If the provider never '
+  'responded, the refund stays requested, with an alarm.';
 
 grant execute on function
   private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund
@@ -11607,8 +11904,9 @@ grant execute on function
 
 -- sql/05_billing/5_writes_refunds.sql
 
--- A refund to the source is requested from the provider and booked when it reports success. Until
--- then it already counts as refunded, so that concurrent calls cannot refund more than was paid.
+-- A refund to the source is requested from the provider and booked when the provider reports
+-- success. The amount counts as refunded from the request on, so that concurrent calls cannot refund
+-- more than was paid.
 
 create function private.make_refund_document(refund_id uuid) returns void
   language plpgsql
@@ -11618,7 +11916,7 @@ as $$
 declare
   this_year constant integer := extract(year from now() at time zone 'Asia/Kuwait');
 begin
-  -- Documents are numbered one at a time, so that a rollback frees its number and leaves no gap.
+  -- Numbering is serialised, so that a transaction that is rolled back leaves no gap.
   perform pg_advisory_xact_lock(hashtextextended('refund documents', 0));
   insert into public.refund_documents (refund_id, invoice_id, year, serial, payer_name, document)
   select refunds.id, invoices.id, this_year, 1 + coalesce((
@@ -11640,7 +11938,7 @@ $$;
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- writes refund, invoice and ledger; the invoice is locked
+  security definer -- writes refund, invoice and ledger; the caller has locked the invoice
   set search_path = ''
 as $$
 declare
@@ -11654,7 +11952,7 @@ begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  -- No money is held for a refund that was not requested here or was rejected before.
+  -- No money is held for a refund that we did not request or that was rejected before.
   is_held := refund.requested_here and refund.state = 'requested';
   of_deleted := is_held
     and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
@@ -11672,7 +11970,8 @@ begin
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
-    -- The money has already been paid back, so this is booked even if the wallet holds less.
+    -- The money has already been paid back, so the refund is booked even if the wallet does not
+    -- cover it.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   -- A refund of a surplus payment does not reduce what was paid for the invoice.
@@ -11694,11 +11993,12 @@ begin
 end
 $$;
 comment on function private.book_refund is
-  'Books a refund in ledger and invoice, and takes back the delivery after a full refund.';
+  'Books a refund in the ledger and on the invoice. After a full refund, takes back what was '
+  'delivered.';
 
 -- sql/05_billing/5_writes_sandbox.sql
 
--- Our own payment provider for development, which the edge functions refuse in production.
+-- A mock payment provider for development. The edge functions refuse to use it in production.
 
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
@@ -11792,7 +12092,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
 comment on function private.lock_plan is
-  'Locks the plan of an identity. Invoices and wallets are locked before it, never after it.';
+  'Locks the plan of an identity. Invoices and wallets must be locked before the plan, never after '
+  'it.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
@@ -11837,8 +12138,8 @@ begin
 end
 $$;
 comment on function private.settle_plan is
-  'Ends plans whose time is over. The next plan moves to the end of the active one, which is no '
-  'longer renewed, or begins if none is active.';
+  'Ends plans whose time is over. The next plan begins if no plan is active. Otherwise it is moved '
+  'to the end of the active plan, which is then no longer renewed.';
 
 create function private.intervals_left(subscription public.subscriptions)
   returns table (id bigint, lasts bigint, remaining numeric)
@@ -11869,13 +12170,13 @@ create function private.carry_over(
 as $$
 declare
   old_plan public.plans;
-  -- a hundred years, so that dates stay in the calendar
+  -- A hundred years, so that dates stay in the valid range.
   most constant bigint := 36525 * bigint '86400';
 begin
   select sold.* into old_plan
   from public.plans cross join lateral jsonb_populate_record(plans, old.terms) as sold
   where plans.id = old.plan_id;
-  -- Time without an interval was given by an administrator.
+  -- Time that belongs to no interval was added by an administrator.
   insert into public.subscription_intervals (subscription_id, days, value, seconds)
   select old.id, old_plan.interval_days,
     div(1000 * old_plan.price * given.seconds, 86400 * old_plan.interval_days) / 1000, given.seconds
@@ -11911,7 +12212,8 @@ begin
 end
 $$;
 comment on function private.carry_over is
-  'Converts the remaining value of each interval into time of another plan.';
+  'Converts the remaining value of each interval of the old subscription into time of the new '
+  'plan.';
 
 create function private.start_plan(
   invoice public.invoices, line public.invoice_lines, pay_with text
@@ -11959,7 +12261,8 @@ begin
       select from public.subscriptions
       where subscriptions.identity_id = owner_id and subscriptions.status = 'next'
     ) then
-      -- Another call bought a plan first. The retry is refused, or its money goes to the wallet.
+      -- A concurrent call has bought a plan first. When this call is retried, it is refused, or its
+      -- money goes to the wallet.
       raise exception 'another plan follows' using errcode = '40001';
     else
       insert into public.subscriptions
@@ -11978,12 +12281,12 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'Extends the current or next plan if plan and terms are the same, and begins a better plan at '
-  'once. Any other plan, or the same one with other terms, follows the current plan.';
+  'Extends the current or next subscription if plan and terms are the same. A better plan begins '
+  'at once. Any other plan, or the same plan with other terms, begins when the current one ends.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- ends the plan of any identity; the caller has checked which one
+  security definer -- ends the plan of any identity; the caller has checked access
   set search_path = ''
 as $$
 declare
@@ -11997,7 +12300,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where (
       subscriptions.id = end_subscription.subscription_id
-      -- A plan that was paid in advance does not begin if the owner loses the plan.
+      -- If the owner loses the plan, a plan that was paid in advance does not begin either.
       or end_subscription.status = 'expired' and subscriptions.identity_id = owner_id
         and private.loses_plan(owner_id)
     )
@@ -12043,7 +12346,7 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- Otherwise the wallet would pay again for the renewal that was just refunded.
+        -- Without this, the wallet would pay again for the renewal that was just refunded.
         renews = subscriptions.renews and exists (
           select from public.subscription_intervals as later
           where later.subscription_id = subscription.id and later.id > own.id
@@ -12060,7 +12363,7 @@ comment on function private.revoke_interval is
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
-  security definer -- takes back plans and credits; the invoice is locked
+  security definer -- takes back plans and credits; the caller has locked the invoice
   set search_path = ''
 as $$
 begin
@@ -12116,7 +12419,7 @@ begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- Wallets are locked in the order of their ids, so that no two transfers wait for each other.
+  -- Wallets are locked in the order of their ids, so that two transfers cannot deadlock.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -12126,7 +12429,7 @@ begin
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- a system account has no balance here and pays all of it
+  available := least(available, amount); -- available is null for a system account, which pays the full amount
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -12143,7 +12446,7 @@ end
 $$;
 comment on function private.move_money is
   'The only function that moves money between wallets. missing_from is a system account that pays '
-  'the amount that from_wallet lacks.';
+  'whatever from_wallet lacks.';
 
 -- sql/05_billing/6_events_closed_identities.sql
 
@@ -12183,8 +12486,8 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Removes the payer''s name from the receipts and refund documents of a closed identity, which are '
-  'kept.';
+  'Removes the payer''s name from the receipts and refund documents of a closed identity. The '
+  'documents themselves are kept.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities
@@ -12206,7 +12509,7 @@ begin
   set starts_at = subscriptions.starts_at
         + case subscriptions.status when 'next' then lost else interval '0' end,
       ends_at = subscriptions.ends_at + lost,
-      -- The renewal's invoice may have expired, so a new reminder issues another one.
+      -- The invoice for the renewal may have expired, so another reminder issues a new invoice.
       reminded_at = case when subscriptions.ends_at > now()
         and subscriptions.ends_at + lost <= now() + interval '7 days' then subscriptions.reminded_at end
   where subscriptions.identity_id = new.id and subscriptions.status in ('active', 'next');
@@ -12214,7 +12517,7 @@ begin
 end
 $$;
 comment on function private.return_plan_time is
-  'Extends an identity''s plan by the time for which an administrator stopped the identity.';
+  'When a stopped identity may act again, extends its plan by the time for which it was stopped.';
 
 create trigger identities_return_plan_time
   after update on public.identities
@@ -12244,7 +12547,7 @@ as $$
   select coalesce(json_agg(taken.due), '[]') from taken
 $$;
 comment on function private.due_payments is
-  'Job: returns payments that have been pending for 10 minutes, each at most once in 4 minutes.';
+  'Job: returns payments that have been pending for 10 minutes, each at most once every 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql set search_path = ''
@@ -12265,7 +12568,8 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: fails charges still pending or unknown after a day; a late webhook still pays the invoice.';
+  'Job: marks charges that are still pending or unknown after a day as failed. A late webhook can '
+  'still pay the invoice.';
 
 create function private.due_refunds() returns json
   language sql security definer set search_path = ''
@@ -12285,7 +12589,8 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is 'Job: returns requested refunds to be looked up.';
+comment on function private.due_refunds is
+  'Job: returns requested refunds that have to be looked up at the provider.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12384,13 +12689,13 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Notifies the owner that a plan ends, or that the chosen renewal will not take place.';
+  'Notifies the owner that a plan is about to end, or that the chosen renewal will not take place.';
 
 create function private.remind_of_plans() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.for_each('remind_of_plan', array(
-    with due as materialized ( -- few rows, so that the functions below are called rarely
+    with due as materialized ( -- filters first, so that the functions below are called for few rows
       select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at
       from public.subscriptions
       join public.plans on plans.id = subscriptions.plan_id
@@ -12415,9 +12720,10 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and issues a '
-  'renewal''s invoice if needed. If the plan has become worse, it stops the renewal and notifies '
-  'the owner of that instead; if the plan is no longer sold, already 30 days before.';
+  'Job: seven days before a plan ends, notifies its owner (if private.is_in_order) and, if needed, '
+  'issues the invoice for the renewal. If the plan has become worse, it stops the renewal and '
+  'notifies the owner of this instead. If the plan is no longer sold, it does this 30 days before '
+  'the end.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -12449,7 +12755,7 @@ begin
   end if;
   return true;
 exception
-  when sqlstate 'PT402' then -- the wallet no longer holds enough
+  when sqlstate 'PT402' then -- the balance is no longer sufficient
     return false;
 end
 $$;
@@ -12474,7 +12780,7 @@ as $$
   ), true)
 $$;
 comment on function private.renew_plans is
-  'Job: on a plan''s last day, renews it from the wallet if the balance is enough and '
+  'Job: on a plan''s last day, renews it from the wallet if the balance is sufficient and '
   'private.is_in_order.';
 
 create function private.downgrade_plan(subscription_id uuid) returns boolean
@@ -12511,8 +12817,8 @@ as $$
   ), true)
 $$;
 comment on function private.downgrade_plans is
-  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 days; '
-  'begins the next, and pauses active listings over its quota.';
+  'Job: ends plans whose time is over, or whose owner was banned or has been suspended for 180 '
+  'days. Begins the next plan, and pauses active listings that exceed its quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql security definer set search_path = ''
@@ -12551,7 +12857,7 @@ begin
     last := counted.id;
     done := done + 1;
   end loop;
-  -- After the last wallet the recount starts over.
+  -- After the last wallet, the next run starts over.
   update private.recounts
   set last_wallet_id = case when done = 2000 then last
     else '00000000-0000-0000-0000-000000000000' end
@@ -12597,7 +12903,8 @@ as $$
   ))
 $$;
 comment on function private.forget_payouts is
-  'Job: removes the person''s data from payouts after 180 days; an admin can still decide.';
+  'Job: removes personal data from undecided payouts after 180 days. An admin can still decide '
+  'about these payouts.';
 
 create function private.purge_void_lines() returns bigint
   language sql security definer set search_path = ''
@@ -12617,7 +12924,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.purge_void_lines is
-  'Job: deletes lines of void invoices after a year; a later payment goes to the wallet.';
+  'Job: deletes the lines of void invoices after a year. If such an invoice is paid later, the '
+  'money goes to the wallet.';
 
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
@@ -12657,8 +12965,8 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  -- The check of private.kwd is repeated here, because a domain refuses a value before a trigger can
-  -- explain the refusal.
+  -- The amounts repeat the check of the domain private.kwd instead of using the domain: it would
+  -- reject a value before any trigger could report a clear error.
   price numeric constraint properties_price_is_in_dinars_with_three_decimals
     check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
@@ -12783,59 +13091,69 @@ create table public.properties (
 );
 
 comment on table public.properties is 'Listings. Cleaned by private.purge_deleted_listings.';
-comment on column public.properties.ref_no is 'Shown to people with a prefix, as KW-104233.';
+comment on column public.properties.ref_no is 'Displayed with a prefix, such as KW-104233.';
 comment on column public.properties.owner_identity_id is
-  'The owner, which changes only by private.move_properties.';
-comment on column public.properties.status is 'The allowed changes are in 2_rules_states.sql.';
+  'The owner. Only private.move_properties changes it.';
+comment on column public.properties.status is 'The allowed transitions are in 2_rules_states.sql.';
 comment on column public.properties.status_reason is 'The reason for a rejection or suspension.';
 comment on column public.properties.suspended_from is 
   'The state to return to after suspension; kept if the listing is deleted while suspended.';
 comment on column public.properties.suspended_at is
-  'When the suspension began. When it is lifted, its length is added to expires_at.';
+  'When the suspension began. Lifting it extends expires_at by the length of the suspension.';
 comment on column public.properties.price is 'In KWD, per month for RENT; null if not stated.';
-comment on column public.properties.property_income is 'In KWD per month; 0 is a valid value.';
-comment on column public.properties.request_year is 'EXCHANGE: the offered property''s year (طلب).';
-comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
+comment on column public.properties.property_income is
+  'The monthly income from the property in KWD. 0 is valid.';
+comment on column public.properties.request_year is
+  'EXCHANGE: the year of the offered property (طلب).';
+comment on column public.properties.wanted_area_ids is
+  'EXCHANGE: the areas in which the owner wants a property in return.';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
-comment on column public.properties.area_m2 is 'The area of the plot, else the built area.';
+comment on column public.properties.area_m2 is
+  'The area of the plot, or the built area if that is unknown.';
 comment on column public.properties.floor_no is '0 is the ground floor.';
-comment on column public.properties.is_direct is 'Without a broker; for individuals only.';
+comment on column public.properties.is_direct is
+  'Offered without a broker. Only individuals may set it.';
 comment on column public.properties.block is 'The block of the address (قطعة).';
 comment on column public.properties.paci_no is 'The civil number of the address (PACI), 8 digits.';
 comment on column public.properties.lat is 'Degrees north, as entered; other people see shown_lat.';
 comment on column public.properties.lng is 'Degrees east, as entered; other people see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude that others and searches see, set by a trigger: without a pin or with the '
-  'precision area, the area''s; with block, rounded to about 250 m.';
-comment on column public.properties.version is 'Grows with each change of fields or state.';
+  'The latitude shown to other people and used by searches; set by a trigger. Without a pin, or '
+  'with the precision area, it is the latitude of the area. With the precision block, it is lat '
+  'rounded to about 250 m.';
+comment on column public.properties.version is
+  'Incremented by every change of the fields or the state.';
 comment on column public.properties.pictures_version is
-  'Grows when pictures in review change. The version that admins see is version plus this column.';
+  'Incremented when pictures that await approval change. Admins see version plus pictures_version.';
 comment on column public.properties.published_at is
-  'The first publication; renewing does not change it.';
+  'When the listing was first published. Renewing does not change it.';
 comment on column public.properties.confirmed_at is
   'When the listing was last published, renewed or confirmed to be available.';
 comment on column public.properties.paused_at is
-  'When the pause began. When it ends, its length is added to expires_at.';
+  'When the pause began. Ending it extends expires_at by the length of the pause.';
 comment on column public.properties.pause_reason is
-  'unproven_past: published before the email was proven; plan: the plan had no room for it; null if '
-  'the owner paused it.';
+  'unproven_past: published before the owner proved that the email is theirs. plan: the listing '
+  'exceeded the quota of the plan. null: the owner paused it.';
 comment on column public.properties.was_closed is
-  'Whether it was sold, rented or exchanged since it was last active. People who saved it were '
-  'notified of that, and will be notified when it is active again.';
-comment on column public.properties.deleted_at is 'The row is kept for another 90 days.';
+  'Whether the listing was sold, rented or exchanged since it was last active. The people who '
+  'saved it were notified then, and are notified again when it becomes active.';
+comment on column public.properties.deleted_at is
+  'When the listing was deleted. Its row is kept for 90 more days.';
 comment on column public.properties.pending_changes is 'Changes that an admin has to approve.';
-comment on column public.properties.listed is 'Whether it is active and its owner may act.';
+comment on column public.properties.listed is
+  'Whether everybody can see the listing: it is active and its owner may act.';
 comment on column public.properties.owner_type is
-  'A copy of the owner''s type, set by triggers and when the listing is moved.';
+  'A copy of the type of the owner. Triggers and private.move_properties keep it current.';
 comment on column public.properties.owner_verified is
-  'A copy of whether the owner is verified, set by triggers and when the listing is moved.';
+  'Whether the owner is verified. Triggers and private.move_properties keep this copy current.';
 comment on column public.properties.owner_active is
-  'A copy of whether the owner may act, set by triggers and when the listing is moved.';
+  'Whether the owner may act. Triggers and private.move_properties keep this copy current.';
 comment on column public.properties.unlisted_since is
   'When a published listing stopped being listed; null while it is listed.';
 comment on column public.properties.unlisted_for is
-  'The total unlisted time since the first publication, except the time since unlisted_since.';
+  'The total time that the listing was not listed after its first publication. A period that still '
+  'lasts (unlisted_since) is not included.';
 comment on column public.properties.drop_until is 'When the deal ends.';
 
 create index properties_owner_idx
@@ -12849,7 +13167,7 @@ create index properties_area_points_idx on public.properties (area_id, shown_lat
   where coalesce(location_precision, 'area') = 'area';
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- This index finds similar listings: of the same type, kind and area, with the nearest prices.
+-- Finds similar listings: those of the same type, kind and area with the nearest prices.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -12861,10 +13179,12 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Published prices of the last two years; rows never change. Cleaned by private.record_price.';
-comment on column public.price_history.price is 'In KWD from changed_at on; null if not stated.';
+  'Published prices of the last two years. Rows are never updated. Cleaned by '
+  'private.record_price.';
+comment on column public.price_history.price is
+  'The price in KWD from changed_at onwards; null if not stated.';
 comment on column public.price_history.unlisted_for is
-  'How long the listing had been unlisted in total by changed_at.';
+  'The total time up to changed_at in which the listing was not listed.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -12879,23 +13199,23 @@ create table public.auctions (
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
 comment on table public.auctions is 'Auction windows of sale listings. Deleted with the listing.';
-comment on column public.auctions.start_price is 'The lowest first bid in KWD.';
-comment on column public.auctions.min_increment is 'The smallest step between bids in KWD.';
+comment on column public.auctions.start_price is 'The minimum first bid in KWD.';
+comment on column public.auctions.min_increment is 'The minimum increase between bids in KWD.';
 
 alter table public.properties enable row level security;
 alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
 revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions to authenticated;
--- The select policy for acting is in 07_favorites/2_rules.sql.
+-- The select policy for the role acting is in 07_favorites/2_rules.sql.
 grant select, insert, update on public.properties to acting;
 grant usage on sequence private.property_ref_no to acting;
 grant select on public.price_history to acting;
 grant select, insert, update, delete on public.auctions to acting;
--- Even service_role may not write prices. Only triggers do, with the rights of their owner.
+-- Not even service_role may write prices. Only trigger functions that run as their owner do.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Other people read listings through functions that choose the columns (3_records.sql).
+-- Other people read listings through functions that select the public columns (3_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history
@@ -12925,8 +13245,9 @@ create policy "owners change their own auctions" on public.auctions to acting
 
 -- sql/06_properties/1_tables_cards.sql
 
--- Cards are stored as JSON text, because building them took longer than finding the listings.
--- Values that depend on the reader or the time, and file URLs, are added by 3_records_cards.sql.
+-- Cards are stored as JSON text, because building them for each request took longer than finding the
+-- listings. File URLs, and values that depend on the reader or the time, are added on each read
+-- (3_records_cards.sql).
 
 create table private.property_cards (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -12946,12 +13267,12 @@ create table private.property_cards (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.property_cards is
-  'Pieces of JSON text that private.card_text joins; an up_to_ piece ends with the key of the next '
-  'value. Deleted with the listing.';
+  'Fragments of JSON text that private.card_text concatenates. A fragment named up_to_… ends with '
+  'the key of the value that follows it. Deleted with the listing.';
 comment on column private.property_cards.owner_location is
   'The location shown to the owner; null if it is the same.';
 comment on column private.property_cards.picture is
-  'The picture, from the path in its URL to the closing brace.';
+  'The JSON of the first picture, from the path of its URL to the closing brace.';
 
 alter table private.property_cards enable row level security;
 grant select on private.property_cards to acting;
@@ -12972,7 +13293,7 @@ create table public.leads (
 );
 comment on table public.leads is 'Requests for contact. Cleaned by private.purge_leads.';
 comment on column public.leads.day is
-  'The day in Kuwait; requests of the same kind on one day make one lead.';
+  'The day in Kuwait time. A person makes at most one lead per listing, kind and day.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
 create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
@@ -12989,7 +13310,7 @@ create policy "leads are seen by both sides" on public.leads for select to authe
 create policy "identities ask for themselves" on public.leads for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- This has no foreign keys, because checking them would write a row lock to the listing each time.
+-- No foreign keys: checking them would write a row lock to the listing on every view.
 create table private.property_views (
   property_id uuid not null,
   identity_id uuid not null,
@@ -12999,7 +13320,8 @@ create table private.property_views (
 );
 comment on table private.property_views is
   'Signed-in viewers of listings, one row per day. Cleaned by private.purge_views.';
-comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
+comment on column private.property_views.counted is
+  'Whether property_counters.views includes this view.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
 create index property_views_day_idx on private.property_views (day);
@@ -13008,7 +13330,7 @@ grant insert on private.property_views to acting;
 create policy "identities view for themselves" on private.property_views for insert to acting
   with check (identity_id = (select private.identity_id()));
 
--- This has no foreign keys either. Its rows go before the listing's do.
+-- This table has no foreign keys either. Its rows are purged before the row of the listing.
 create table private.property_days (
   property_id uuid not null,
   day date not null,
@@ -13017,9 +13339,10 @@ create table private.property_days (
   primary key (property_id, day)
 );
 comment on table private.property_days is
-  'What happened to a listing on a day in Kuwait, one row if anything did. Cleaned by '
-  'private.purge_property_days.';
-comment on column private.property_days.favorites is 'How often it was saved, also if not for long.';
+  'Daily activity of a listing (days in Kuwait time). Days without activity have no row. Cleaned '
+  'by private.purge_property_days.';
+comment on column private.property_days.favorites is
+  'How often the listing was saved that day, even if it was removed again.';
 create index property_days_day_idx on private.property_days (day);
 alter table private.property_days enable row level security;
 grant select on private.property_days to acting;
@@ -13030,7 +13353,7 @@ create policy "identities see the days of their own listings" on private.propert
       and properties.owner_identity_id = (select private.identity_id())
   ));
 
--- These counts are not in properties, because updating them would rewrite the listing's wide row.
+-- The counts are in their own table, because updating them in properties would rewrite its wide rows.
 create table private.property_counters (
   property_id uuid primary key references public.properties (id) on delete cascade,
   views bigint not null default 0,
@@ -13044,9 +13367,9 @@ create policy "everybody sees the numbers of views and favorites" on private.pro
 
 -- sql/06_properties/1_tables_records.sql
 
--- Records are stored as JSON text, because building one takes five times as long as the rest of a
--- read. Values that depend on the reader or the time, counts, the owner's name and URLs are added
--- by 3_records_listed.sql.
+-- Records are stored as JSON text, because building one takes five times as long as the rest of the
+-- request. Counts, URLs, the name of the owner, and values that depend on the reader or the time are
+-- added on each read (3_records_listed.sql).
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -13069,16 +13392,17 @@ create table private.listed_records (
   owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.listed_records is
-  'Pieces of JSON text that private.listed_record_text joins; an up_to_ piece ends with the key of '
-  'the next value. Deleted with the listing.';
+  'Fragments of JSON text that private.listed_record_text concatenates. A fragment named up_to_… '
+  'ends with the key of the value that follows it. Deleted with the listing.';
 comment on column private.listed_records.terms is
-  'The text from the value of rentConditions to the value of additionalExpenses.';
-comment on column private.listed_records.terms_en is 'terms in English; null if they are the same.';
+  'The JSON text from the value of rentConditions through the value of additionalExpenses.';
+comment on column private.listed_records.terms_en is
+  'The English text of terms; null if it is the same.';
 comment on column private.listed_records.media is
-  'The pictures; chr(1) stands for the setting files_url.';
+  'The JSON of the pictures. chr(1) is a placeholder for the setting files_url.';
 comment on column private.listed_records.after_deal is
   'Everything after the value of shareUrl, including the closing brace.';
-comment on column private.listed_records.deal is 'The deal, which is valid until drop_until.';
+comment on column private.listed_records.deal is 'The JSON of the deal, valid until drop_until.';
 
 alter table private.listed_records enable row level security;
 grant select on private.listed_records to acting;
@@ -13095,15 +13419,16 @@ create table private.suspensions (
   ended_at timestamptz
 );
 comment on table private.suspensions is
-  'Copies of listings, made at their suspension, by which a repeat is recognised. '
+  'Copies of suspended listings, used to recognise a new listing that repeats one of them. '
   'Cleaned by private.purge_suspensions, and deleted with the account.';
 comment on column private.suspensions.property_id is
-  'The listing, whose own row may already be deleted.';
+  'The suspended listing. No foreign key: its row may already be deleted.';
 comment on column private.suspensions.listing is
   'The values by which listings are compared (private.compared_fields).';
-comment on column private.suspensions.pictures is 'The hashes of its pictures.';
+comment on column private.suspensions.pictures is
+  'The SHA-256 hashes of the pictures at the time of the suspension.';
 comment on column private.suspensions.ended_at is
-  'When it was restored or deleted; null while it is suspended.';
+  'When the suspension was lifted or the listing deleted; null during the suspension.';
 create index suspensions_account_idx on private.suspensions (account_id);
 create index suspensions_ended_idx on private.suspensions (ended_at) where ended_at is not null;
 
@@ -13117,15 +13442,16 @@ create table public.duplicates (
   constraint duplicates_are_of_others check (property_id <> of_id)
 );
 comment on table public.duplicates is
-  'Pairs of a listing and an earlier one that it repeats. Several copies of a listing are each '
-  'paired with the first only. Deleted with the listing.';
+  'Pairs of a listing and an earlier listing that it repeats. If a listing has several copies, '
+  'each of them is paired with the original only. Deleted with the listing.';
 comment on column public.duplicates.property_id is 'The listing that was published later.';
 comment on column public.duplicates.of_id is
-  'The listing that it repeats. No foreign key: its row may be deleted before this one.';
+  'The earlier listing. No foreign key: its row may be deleted before this one.';
 comment on column public.duplicates.state is
-  'open waits for an admin. in_review: of_id is or was suspended, so property_id waits for review. '
-  'gone: a listing of an open pair was suspended or deleted; the pair may be reported again. An '
-  'admin has decided about dismissed and suspended pairs, which are not reported again.';
+  'open: waits for the decision of an admin. in_review: of_id is or was suspended, so property_id '
+  'waits for review. gone: one of the two listings of an open pair was suspended or deleted; the '
+  'pair may be reported again. dismissed, suspended: an admin decided; the pair is not reported '
+  'again.';
 create unique index duplicates_pair_key
   on public.duplicates (least(property_id, of_id), greatest(property_id, of_id));
 create index duplicates_property_idx on public.duplicates (property_id);
@@ -13137,8 +13463,8 @@ create table private.duplicate_checks (
   property_id uuid not null references public.properties (id) on delete cascade
 );
 comment on table private.duplicate_checks is
-  'Listings that a job compares with others, so that no writer waits. A listing may have several '
-  'rows. Cleaned by private.find_duplicates.';
+  'A queue of listings that a job compares with others, so that writers need not wait for the '
+  'comparison. A listing may have several rows. Cleaned by private.find_duplicates.';
 create index duplicate_checks_property_idx on private.duplicate_checks (property_id);
 
 alter table private.suspensions enable row level security;
@@ -13156,7 +13482,7 @@ create policy "nobody but functions of their owner" on private.duplicate_checks 
 
 create function private.copy_auction_window() returns trigger
   language plpgsql
-  security definer -- writes the listing, whoever changes the auction
+  security definer -- updates the listing, regardless of who changes the auction
   set search_path = ''
 as $$
 begin
@@ -13167,7 +13493,7 @@ begin
 end
 $$;
 comment on function private.copy_auction_window is
-  'Copies the window to properties.auction_starts_at and auction_ends_at.';
+  'Copies the auction window to properties.auction_starts_at and auction_ends_at.';
 
 create trigger auctions_window_is_copied
   after insert or update or delete on public.auctions
@@ -13191,12 +13517,13 @@ $$;
 
 -- sql/06_properties/2_rules_contact.sql
 
--- This has no search_path, so that it is inlined; calls would take half of a record's build time.
+-- No search_path, so that the planner can inline this function. Calling it would take half of the
+-- time needed to build a record.
 create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
   language sql stable
   rows 1
 begin atomic
-  -- A person's number is shown only if their settings allow it; an organisation's number is public.
+  -- The number of a person is shown only if their settings allow it. Those of organisations are public.
   select coalesce(organisations.phone, own.phone),
     coalesce(organisations.whatsapp, organisations.phone, own.phone)
   from public.identities
@@ -13230,8 +13557,8 @@ begin
 end
 $$;
 comment on function private.contact_of is
-  'The numbers of a listing''s owner, the chosen ways of contact that are possible, and those that '
-  'lack a number (missing).';
+  'Returns the numbers of the owner of a listing, the chosen ways of contact that work (ways), and '
+  'the chosen ways that do not work because there is no number (missing).';
 
 create function private.check_reachable(property public.properties) returns void
   language plpgsql stable set search_path = ''
@@ -13250,7 +13577,7 @@ $$;
 
 create function private.notify_of_chat(identity_id uuid, ref_nos bigint[]) returns void
   language plpgsql
-  security definer -- notifies the account behind an identity
+  security definer -- notifies the account of an identity
   set search_path = ''
 as $$
 declare
@@ -13290,8 +13617,8 @@ begin
 end
 $$;
 comment on function private.keep_reachable is
-  'Switches chat on for an active listing without other contact, or refuses to switch it off. '
-  'Owners are refused earlier, by private.check_reachable.';
+  'Switches chat on for an active listing that offers no other contact. If chat is switched off by '
+  'hand, refuses instead. Owners who try get an error from private.check_reachable first.';
 
 create trigger properties_can_be_answered_on_insert
   before insert on public.properties
@@ -13316,7 +13643,7 @@ create function private.price_history_stored() returns interval
   language sql immutable
   return interval '2 years';
 comment on function private.price_history_stored is
-  'How long past prices are stored. The price in force when that period began is kept too.';
+  'How long past prices are stored. The price that applied when this period began is kept as well.';
 
 create function private.record_price() returns trigger
   language plpgsql security definer set search_path = ''
@@ -13344,8 +13671,8 @@ begin
     insert into public.price_history (property_id, price, unlisted_for)
     values (new.id, new.price,
       new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
-    -- A history grows only here, so old prices are deleted here. The price in force when the stored
-    -- period began is kept.
+    -- Rows are added only here, so old rows are deleted here too. The price that applied when the
+    -- stored period began is kept.
     delete from public.price_history
     where price_history.property_id = new.id
       and price_history.changed_at
@@ -13355,10 +13682,10 @@ begin
 end
 $$;
 comment on function private.record_price is
-  'Records published prices and deletes old ones. 429 rate_limited after too many changes in a '
-  'day.';
+  'Records published prices and deletes old ones. Raises 429 rate_limited if the owner changes the '
+  'price too often in a day.';
 
--- The price of drafts and archived listings is not recorded, because it is not shown.
+-- Prices of drafts and archived listings are not recorded, because nobody else sees them.
 create trigger properties_price_is_recorded_on_insert
   after insert on public.properties
   for each row when (
@@ -13389,7 +13716,7 @@ begin
 end
 $$;
 comment on function private.price_since is
-  'When the price that applied at a given time began to apply; -infinity if unknown.';
+  'Returns since when the price of a given time had applied; -infinity if unknown.';
 
 create function private.lowest_price(property_id uuid, before timestamptz) returns numeric
   language plpgsql stable
@@ -13406,14 +13733,15 @@ begin
   );
 end
 $$;
-comment on function private.lowest_price is 'The lowest price of the 30 days before a time.';
+comment on function private.lowest_price is
+  'Returns the lowest price in the 30 days before a time.';
 
 create function private.is_fall(before numeric, price numeric) returns boolean
   language sql immutable
   return coalesce(price between before * 0.5 and before * 0.99, false);
 comment on function private.is_fall is
-  'Whether a price is 1 to 50 percent below another. A smaller fall is not worth a notification, '
-  'and a larger one is taken for a mistake.';
+  'Whether a price is 1 to 50 percent lower than before. A smaller reduction is not worth a '
+  'notification, and a larger one is assumed to be a mistake.';
 
 create function private.price_fell_from(property public.properties) returns numeric
   language plpgsql stable
@@ -13430,8 +13758,9 @@ begin
 end
 $$;
 comment on function private.price_fell_from is
-  'The lowest price of the 30 days before the present price, or null if the present price is no '
-  'fall from it. So a price that rises and returns has not fallen.';
+  'Returns the lowest price of the 30 days before the last change of the price, or null if the '
+  'current price is not a reduction from it. A price that was raised and then restored is '
+  'therefore not a reduction.';
 
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
@@ -13450,9 +13779,9 @@ declare
 begin
   select * into property from public.properties where properties.id = update_deal.property_id;
 
-  -- This finds the last drop such that the current price is at least 5 % below every price of the
-  -- 30 days before the drop. low_until takes one pass; a window frame of 30 days would be aggregated
-  -- again for each price.
+  -- This finds the latest drop for which the current price is at least 5 % below every price of the
+  -- 30 days before the drop. low_until is computed in one pass, whereas a window frame of 30 days
+  -- would be aggregated again for every row.
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
@@ -13476,7 +13805,7 @@ begin
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
   lowest := private.lowest_price(property.id, dropped_at);
-  -- If a price falls by more than half, the old or the new one is assumed to be a mistake.
+  -- If a price drops by more than half, either the old or the new price is assumed to be a mistake.
   if property.price < lowest * 0.5 then
     dropped_at := null;
     lowest := null;
@@ -13491,13 +13820,13 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'Updates drop_pct and drop_until. A drop is a deal for 14 days if the price is now 5 to 50 '
-  'percent below the lowest of the 30 days before the drop, and the listing had been listed for 7 '
-  'days when it dropped. The last such drop counts.';
+  'Updates drop_pct and drop_until. A price drop makes the listing a deal for 14 days if the '
+  'current price is 5 to 50 percent below the lowest price of the 30 days before the drop, and the '
+  'listing had been listed for 7 days before the drop. The latest such drop counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
-  security definer -- reads all prices of the listing, whoever changed one
+  security definer -- reads all prices of the listing, regardless of who changed one
   set search_path = ''
 as $$
 begin
@@ -13511,7 +13840,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_price_history is 'Updates the deal when the price history changes.';
+comment on function private.on_price_history is
+  'Updates the deal of a listing when its price history changes.';
 
 create trigger price_history_makes_deals
   after insert or update or delete on public.price_history
@@ -13521,7 +13851,7 @@ create trigger price_history_makes_deals
 
 create function private.on_property_edited() returns trigger
   language plpgsql
-  security definer -- reads the vocabularies, whoever edits
+  security definer -- reads the vocabularies, regardless of who edits
   set search_path = ''
 as $$
 declare
@@ -13551,26 +13881,26 @@ begin
   if unknown is not null then
     perform private.refuse_by_hand(format('Not saved: %s, see vocabularies.', unknown));
   end if;
-  -- An owner who has the listing open must not overwrite this change without seeing it.
+  -- The new version keeps an owner who is editing the listing from overwriting this change unseen.
   new.version := old.version + 1;
   return new;
 end
 $$;
 comment on function private.on_property_edited is
-  'Checks the codes of a listing edited by hand and increments its version.';
+  'Checks the codes of a listing that was edited by hand, and increments its version.';
 
 create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
 comment on trigger properties_edited_are_another_version on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 
 -- sql/06_properties/2_rules_fields.sql
 
--- The facade's schemas make the same checks; these rules also bind callers of the Data API.
--- Functions and triggers that list columns are generated from these rows when sql/ is loaded,
--- because plpgsql caches plans only for static statements.
+-- The schemas of the facade make the same checks. These rules also apply to callers of the Data API.
+-- Functions and triggers that name the columns of fields are generated from private.property_fields
+-- when sql/ is loaded, because PL/pgSQL caches plans only for static statements.
 
 create function private.property_fields()
   returns table (
@@ -13624,13 +13954,15 @@ begin
 end
 $$;
 comment on function private.property_fields is
-  'The fields in the order of the record. uses: reviewed (an admin has to approve a change if '
-  'listings are reviewed), card, by_hand (an admin may change it in Studio), searched.';
+  'Lists the fields of a listing in the order of the record. Values of uses: reviewed (if listings '
+  'are reviewed, an admin has to approve changes), card (the card contains it), by_hand (an admin '
+  'may edit it in Studio), searched (search filters or indexes use it).';
 
 create function private.column_of(field text) returns text
   language sql immutable
   return lower(regexp_replace(field, '([A-Z])', '_\1', 'g'));
-comment on function private.column_of is 'Returns title_ar for titleAr.';
+comment on function private.column_of is
+  'Converts the name of a field to that of its column, such as titleAr to title_ar.';
 
 create function private.property_columns(use text default null) returns text[]
   language sql stable set search_path = ''
@@ -13663,7 +13995,8 @@ as $$
     and (property_selection.use is null or property_selection.use = any (field.uses))
 $$;
 comment on function private.property_selection is
-  'The select list of the fields from first_field to last_field; given a use, only fields with it.';
+  'Returns a select list of the fields from first_field to last_field, or of only those that have '
+  'the given use.';
 
 create function private.this_year() returns integer
   language plpgsql stable set search_path = ''
@@ -13688,7 +14021,7 @@ begin
   elsif form = 'type' then
     problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
   elsif value = 'null' then
-    -- Null clears a field, or resets it to its default if the field always has a value.
+    -- Null clears a field. A field that cannot be null gets its default.
     clean := case
       when form in ('codes', 'conditions', 'expenses') then '[]'
       when form = 'boolean, true' then 'true'
@@ -13728,7 +14061,8 @@ begin
   end if;
 end
 $$;
-comment on function private.parse_field is 'The normalised value, or the code of its problem.';
+comment on function private.parse_field is
+  'Returns the normalised value, or an error code if the value is invalid.';
 
 create function private.parse_property_fields(fields jsonb) returns jsonb
   language plpgsql stable set search_path = ''
@@ -13756,7 +14090,7 @@ begin
       field.form, field.vocabulary, private.or_null(jsonb_strip_nulls(given.value)), field.minimum,
       field.maximum)
     as parsed
-  -- Null clears any field but the type; for the type, and inside a value, it counts as absent.
+  -- Null clears any field except the type. A null type, or a null inside a value, counts as absent.
   where given.value <> 'null' or field.form <> 'type';
   perform private.refuse_fields(problems);
   return answer;
@@ -13796,7 +14130,7 @@ begin
     answer.lng := location -> 'lng';
     answer.location_precision := location ->> 'precision';
   end if;
-  -- An area implies its governorate.
+  -- The governorate is derived from the area.
   if answer.area_id is not null and (
     answer.governorate_id is null or fields ? 'areaId' and not fields ? 'governorateId'
   ) then
@@ -13807,8 +14141,8 @@ begin
 end
 $$;
 
--- Administrators may add codes only to the vocabularies of fields, report reasons and decision
--- reasons.
+-- Administrators may add codes only to the vocabularies of fields, of report reasons and of decision
+-- reasons. For all others, functions know each code.
 do $$
 begin
   execute format(
@@ -13877,7 +14211,7 @@ begin
 end
 $$;
 comment on function private.area_point is
-  'The point of an area, or the governorate''s if the area has none.';
+  'Returns the point of an area, or that of its governorate if the area has none.';
 
 create function private.show_place() returns trigger
   language plpgsql security definer set search_path = ''
@@ -13900,8 +14234,8 @@ begin
 end
 $$;
 comment on function private.show_place is
-  'Sets the point that others see. For the precision area, or without a pin, it is the area''s '
-  'point and reveals nothing about the true one.';
+  'Sets the point that other people see. With the precision area, or without a pin, this is the '
+  'point of the area, which reveals nothing about the true location.';
 
 create trigger properties_show_their_place_on_insert
   before insert on public.properties
@@ -13917,9 +14251,9 @@ create trigger properties_show_their_place
   )
   execute function private.show_place();
 comment on trigger properties_show_their_place_on_insert on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 comment on trigger properties_show_their_place on public.properties is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 
 -- sql/06_properties/2_rules_publishing.sql
 
@@ -13969,7 +14303,7 @@ create function private.check_reach(property public.properties, was public.prope
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Only a changed pin or area is checked, so that a listing outside its area can still be edited.
+  -- Only a new pin or area is checked, so that a listing already outside its area can still be edited.
   if (property.area_id, property.lat, property.lng)
     is not distinct from (was.area_id, was.lat, was.lng) then
     return;
@@ -13988,7 +14322,8 @@ begin
 end
 $$;
 comment on function private.check_reach is
-  'Refuses an owner''s change that puts the pin further from the area''s centroid than reach_km.';
+  'Refuses a change by the owner if the pin would be further than reach_km from the centroid of '
+  'the area.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql stable set search_path = ''
@@ -14009,7 +14344,8 @@ begin
 end
 $$;
 comment on function private.submit_property is
-  'Checks a listing and makes it active, or pending_review if listings are reviewed.';
+  'Checks whether a listing can be published and sets its status to active, or to pending_review '
+  'if listings are reviewed.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql stable set search_path = ''
@@ -14042,7 +14378,7 @@ begin
     select jsonb_object_agg(emptied.key, emptied.value)
     from jsonb_each(fields - 'location') as emptied where emptied.value = 'null'
   ), '{}') || case
-    -- Without a pin, block and building are shown, as they are with an exact pin.
+    -- A listing without a pin shows its block and building, just as one with an exact pin does.
     when fields -> 'location' = 'null' and shown = 'exact' then '{"location":null}'
     when array_position(grades, given) > array_position(grades, shown) then
       jsonb_build_object('location', jsonb_build_object(
@@ -14052,8 +14388,8 @@ begin
 end
 $$;
 comment on function private.hidden_fields is
-  'The part of a change that shows less, and so applies at once even under review: emptied fields '
-  'and a coarser location.';
+  'Returns the part of a change that needs no approval because it reveals less: cleared fields and '
+  'a less precise location.';
 
 create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql stable set search_path = ''
@@ -14065,8 +14401,9 @@ $$;
 
 -- sql/06_properties/2_rules_repeats.sql
 
--- A listing repeats another of the same type, kind and area if size and price differ by 2 % at most,
--- they have the same picture or similar titles, and no other field shows that the units differ.
+-- A listing repeats another one of the same type, kind and area if size and price differ by at most
+-- 2 %, they share a picture or have similar titles, and no other field shows that they are different
+-- units.
 
 create function private.is_close(one numeric, other numeric) returns boolean
   language sql immutable
@@ -14076,19 +14413,19 @@ create function private.differs(one text, other text) returns boolean
   language sql immutable
   return coalesce(one is distinct from other
     and private.search_text(one) <> private.search_text(other), false);
-comment on function private.differs is 'Whether both are given and are different.';
+comment on function private.differs is 'Whether both texts are given and differ.';
 
 create function private.repeats(
   one public.properties, other public.properties, same_picture boolean
 ) returns boolean
   language plpgsql immutable
-  security definer -- the schema of the extension is closed to the role acting
+  security definer -- the role acting cannot use the schema of the extension
   set search_path = ''
 as $$
 begin
   return coalesce(
     (one.type, one.kind, one.area_id) = (other.type, other.kind, other.area_id)
-    -- area_m2 is not generated yet in a row that is about to be saved.
+    -- The generated column area_m2 is not yet set in a row that is about to be saved.
     and private.is_close(coalesce(one.land_area_m2, one.built_area_m2),
       coalesce(other.land_area_m2, other.built_area_m2))
     and coalesce(private.is_close(one.price, other.price),
@@ -14145,8 +14482,8 @@ begin
 end
 $$;
 comment on function private.refuse_repeat is
-  'Refuses to publish a listing that repeats another one of its identity. The caller has locked '
-  'the identity''s quota.';
+  'Refuses to publish a listing that repeats another listing of its identity. The caller must hold '
+  'the lock on the quota of the identity.';
 
 create function private.compared_fields(property public.properties) returns jsonb
   language sql stable
@@ -14182,8 +14519,9 @@ begin
 end
 $$;
 comment on function private.repeats_suspended is
-  'Whether the listing repeats a listing of its account that is suspended, or was in the last 180 '
-  'days, unless an admin has decided about the pair. Stores the pair; approval dismisses it.';
+  'Whether the listing repeats a listing of the same account that is suspended, or was suspended '
+  'in the last 180 days. Pairs that an admin already decided on are ignored. The pair is stored, '
+  'and dismissed when the listing is approved.';
 
 create function private.publish_or_review(property public.properties) returns public.properties
   language plpgsql set search_path = ''
@@ -14197,16 +14535,19 @@ begin
 end
 $$;
 comment on function private.publish_or_review is
-  'Refuses a listing that becomes active and repeats another of its identity, or makes it wait for '
-  'review if it repeats one that is or was suspended.';
+  'Refuses a listing that is about to become active and repeats another listing of its identity. '
+  'Sends it to review if it repeats a listing that is or was suspended.';
 
 -- sql/06_properties/2_rules_states.sql
 
--- The usual states of a listing (a takeover makes drafts, and a full quota pauses):
---   draft -> active, or pending_review -> active or rejected; rejected -> active or pending_review
+-- The usual transitions of a listing. Besides these, a takeover of the account turns listings in review
+-- into drafts (5_writes_takeover.sql), and a listing that exceeds the quota is paused.
+--   draft -> active, or draft -> pending_review -> active or rejected
+--   rejected -> active or pending_review
 --   active <-> paused; active -> expired; active, paused, expired -> sold, rented, exchanged
---   expired -> active within 90 days; an active one can be renewed in the last 7 days of its time
---   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
+--   expired -> active within 90 days; an active listing can be renewed in its last 7 days
+--   any of these -> archived -> draft; any -> deleted
+--   An admin suspends a listing and lifts the suspension.
 
 create function private.property_actions()
   returns table (action text, from_statuses text[], only_type text)
@@ -14248,8 +14589,9 @@ as $$
     'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
 
--- A new state has the same effects after an owner's act, an admin's decision and a change in
--- Studio. Given times are kept, missing ones are filled in, and impossible states are refused.
+-- Entering a state has the same effects whether the owner acts, an admin decides or somebody edits
+-- the row in Studio. Times that were set explicitly are kept, missing times are filled in, and
+-- impossible states are refused.
 create function private.require_complete(listing public.properties) returns void
   language plpgsql set search_path = ''
 as $$
@@ -14279,11 +14621,11 @@ declare
   clock constant timestamptz := private.plan_clock(listing.owner_identity_id);
 begin
   if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
-    -- The length of the pause is added to expires_at.
+    -- Extends expires_at by the length of the pause.
     listing.expires_at := listing.expires_at + greatest(interval '0', clock - before.paused_at);
   elsif listing.expires_at is null
     or previous not in ('active', 'paused') and listing.expires_at = before.expires_at
-      -- A listing that was active before it went to review keeps its time.
+      -- A listing that was active before its review keeps its remaining time.
       and (previous <> 'pending_review' or listing.expires_at <= clock) then
     listing.confirmed_at := now();
     listing.expires_at := clock + make_interval(
@@ -14292,8 +14634,8 @@ begin
   listing.published_at := coalesce(listing.published_at, now());
   listing.closed_at := null;
   listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
-  -- An owner who publishes has passed the quota check. If somebody else makes a listing active that
-  -- is over the quota, it is paused.
+  -- When owners publish, the quota was already checked. If somebody else activates a listing and the
+  -- quota is full, the listing is paused.
   if before.status <> 'active' and listing.status = 'active'
     and private.identity_id() is distinct from listing.owner_identity_id then
     if not private.try_lock_quota(listing.owner_identity_id) then
@@ -14309,8 +14651,9 @@ begin
 end
 $$;
 comment on function private.with_listing_time is
-  'Sets the times of an active or paused listing, and pauses one over quota. before is null for a '
-  'new listing; previous is its old state, or the one before a suspension.';
+  'Sets the times of an active or paused listing, and pauses a listing that exceeds the quota. '
+  'before is null for a new listing. previous is the old state or, after a suspension, the state '
+  'before it.';
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -14319,7 +14662,7 @@ create function private.enter_property_state() returns trigger
 as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
-  previous text; -- the old state, or the one before a suspension
+  previous text; -- the old state or, after a suspension, the state before it
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -14330,8 +14673,8 @@ begin
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
     end if;
-    -- For a paused listing, the end of the pause adds this time too. The time for which an
-    -- administrator stops the owner is added when the owner may act again.
+    -- For a paused listing, the end of the pause will add the time of the suspension too. If an
+    -- administrator stopped the owner meanwhile, that time is added when the owner may act again.
     if old.status = 'suspended' and new.status in ('active', 'paused', 'expired')
       and old.paused_at is null and new.expires_at = old.expires_at then
       new.expires_at := new.expires_at + greatest(interval '0',
@@ -14368,10 +14711,10 @@ begin
       new.expires_at := least(new.expires_at, now());
     when new.status = 'archived' then
       if new.pending_changes is not null then
-        -- The listing is no longer visible, so waiting changes need no approval.
+        -- The listing is no longer visible, so its pending changes need no approval.
         new := private.apply_fields(new, new.pending_changes);
         if new.pending_changes ? 'titleAr' then
-          new.expires_at := null; -- see private.shown_title: others never saw this title
+          new.expires_at := null; -- tells private.shown_title that other people never saw this title
         end if;
         new.pending_changes := null;
       end if;
@@ -14384,7 +14727,7 @@ begin
     when new.status = 'deleted' then
       new.deleted_at := coalesce(new.deleted_at, now());
       new.pending_changes := null;
-    else null; -- pending_review and rejected have no effects
+    else null; -- pending_review and rejected have no further effects
   end case;
   if new.status not in ('suspended', 'deleted') then
     new.suspended_from := null;
@@ -14399,13 +14742,13 @@ create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state_on_insert on public.properties is
-  'Runs before properties_start, because the state decides whether the listing is shown.';
+  'Runs before properties_start, which derives from the status whether the listing is listed.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 comment on trigger properties_abide_by_their_state on public.properties is
-  'Runs before properties_are_listed, because the state decides whether the listing is shown.';
+  'Runs before properties_are_listed, which derives from the status whether the listing is listed.';
 
 -- sql/06_properties/2_rules_values.sql
 
@@ -14413,7 +14756,7 @@ create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Codes are checked one by one, because most lists have only one.
+  -- A loop suffices, because most lists contain only one code.
   for index in 0 .. jsonb_array_length(codes) - 1 loop
     if jsonb_typeof(codes -> index) <> 'string' or not (case vocabulary
       when 'area' then exists (select from public.areas where areas.id = codes ->> index)
@@ -14454,7 +14797,7 @@ declare
   given constant text := value #>> '{}';
   most constant integer := maximum;
   stored text;
-  judged text; -- in NFKC
+  judged text; -- the NFKC form, which the checks apply to
   visible text;
 begin
   problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
@@ -14469,7 +14812,8 @@ begin
     judged := private.tidy(given, most, '');
     stored := case form when 'name' then judged else private.tidy(given, most, '', 'nfc') end;
   end if;
-  -- Joiners and direction marks belong to many scripts but are invisible by themselves.
+  -- Joiners and direction marks are valid in many scripts but invisible, so they do not count towards
+  -- the minimum length.
   visible := regexp_replace(judged, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(stored);
   problem := case
@@ -14482,8 +14826,8 @@ begin
 end
 $$;
 comment on function private.parse_text is
-  'Returns a line or text in NFC or a name in NFKC, and any problem, such as a character that '
-  'hides or reverses text. The NFKC form is checked.';
+  'Returns a line or text in NFC, or a name in NFKC, and the problem, if any, such as a character '
+  'that hides or reverses text. The checks apply to the NFKC form.';
 
 create function private.number_problem(
   form text, value jsonb, minimum numeric, maximum numeric
@@ -14525,7 +14869,7 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- The default precision is block, which does not show the exact location.
+  -- The default precision is block, which does not reveal the exact location.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
@@ -14556,7 +14900,7 @@ begin
       or not private.is_word(vocabulary, term ->> 'code');
     parsed := jsonb_build_object('code', term -> 'code');
 
-    -- A term without its own text gets the vocabulary's, but "other" has none there.
+    -- A term without its own text gets the text of the vocabulary. The code "other" has no such text.
     if private.or_null(term -> label) = 'null' and term ->> 'code' <> 'other' then
       select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
@@ -14575,7 +14919,7 @@ begin
       parsed := parsed || jsonb_build_object(
         'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
-    -- Only records have "text" or "label". It is ignored, so that clients can send a record back.
+    -- The read-only key "text" or "label" is ignored, so that clients can send a record back.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
@@ -14583,11 +14927,13 @@ begin
 end
 $$;
 comment on function private.parse_terms is
-  'Parses rent conditions or expenses: code, text, and for expenses an amount and its period.';
+  'Parses rent conditions or additional expenses. Each has a code and a text, and an expense also '
+  'has an amount and a period.';
 
 -- sql/06_properties/2_rules_visibility.sql
 
--- Listings copy the owner's type, verification and state, so that searches read only one table.
+-- Listings contain copies of the owner's type, verification and state, so that a search reads only
+-- one table.
 
 create function private.copy_owner_to_listing() returns trigger
   language plpgsql
@@ -14597,7 +14943,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- The shared lock makes a suspension of the owner wait, so that it finds this listing too.
+  -- With this shared lock, a concurrent suspension of the owner waits and then updates this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -14608,11 +14954,12 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- An owner who has just been deleted must not get a listing that outlives the account.
+    -- The owner has just been deleted. A new listing would outlive the account.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- The lock is exclusive: a trigger may update this row next, and two shared locks would deadlock.
+  -- A shared lock would not do: a trigger may update this row next, and two transactions that both hold
+  -- a shared lock on it would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -14625,7 +14972,8 @@ begin
   return new;
 end
 $$;
-comment on function private.copy_owner_to_listing is 'Copies columns of the owner to new listings.';
+comment on function private.copy_owner_to_listing is
+  'Copies the type, verification and state of the owner to a new listing.';
 
 create trigger properties_start
   before insert on public.properties
@@ -14648,7 +14996,7 @@ begin
 end
 $$;
 comment on function private.set_listed is
-  'Sets properties.listed, and adds up the time for which a published listing is not listed.';
+  'Sets properties.listed, and sums up how long a published listing has not been listed.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
@@ -14660,7 +15008,7 @@ create trigger properties_are_listed
 comment on trigger properties_are_listed on public.properties is
   'Runs after properties_abide_by_their_state, which may change the status.';
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
   language sql stable
@@ -14671,7 +15019,8 @@ create function private.may_see(property public.properties, viewer_identity_id u
       and (property).closed_at > now() - interval '30 days' and (property).owner_active
   ) is true;
 comment on function private.may_see is
-  'Others see listed properties, and closed ones for 30 days; the owner sees all but deleted ones.';
+  'Whether an identity can see a listing. Everybody sees listed properties, and for 30 days closed '
+  'ones. The owner sees all except deleted listings.';
 
 create function private.shown_title(property public.properties, viewer_identity_id uuid)
   returns text
@@ -14681,14 +15030,14 @@ create function private.shown_title(property public.properties, viewer_identity_
       and (shown_title.property).status in (
         'paused', 'sold', 'rented', 'exchanged', 'expired', 'archived', 'deleted'
       )
-      -- expires_at is null where others have not seen this title.
+      -- expires_at is null if other people never saw this title.
       and ((shown_title.property).status not in ('archived', 'deleted')
         or (shown_title.property).expires_at is not null)
     then (shown_title.property).title_ar end;
 comment on function private.shown_title is
-  'The title of a listing that is visible or that its owner has withdrawn, for people who saved it '
-  'or wrote about it. Null if an admin suspended it, if its owner may not act, or if others never '
-  'saw this title before it was archived or deleted.';
+  'The title of a listing that is visible or was withdrawn by its owner, for people who saved it '
+  'or wrote about it. Null if an admin suspended the listing, if the owner may not act, or if the '
+  'listing was archived or deleted before other people ever saw this title.';
 
 create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -14727,12 +15076,12 @@ begin
 end
 $$;
 comment on function private.without_blocked is
-  'Drops listings of blocked identities. Pages may get shorter, because cursors and counts ignore '
-  'blocks.';
+  'Removes the listings of blocked identities. Cursors and counts ignore blocks, so a page may '
+  'contain fewer items than requested.';
 
 -- sql/06_properties/3_records.sql
 
--- The next five functions have no search_path, so that they are inlined
+-- The next five functions have no search_path, so that the planner can inline them
 -- (03_accounts/2_rules_access.sql).
 create function private.price_label(type text, price numeric, english boolean) returns text
   language sql stable parallel safe
@@ -14760,7 +15109,7 @@ create function private.share_url_json(template text, ref_no bigint) returns tex
   language sql stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
-  'The public URL of a listing as JSON text. template is the setting share_url, or null.';
+  'Returns the public URL of a listing as JSON text. template is the setting share_url or null.';
 
 create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -14775,7 +15124,7 @@ begin
     select jsonb_agg(term || jsonb_build_object(
       words, coalesce(vocabularies.text_en, term ->> (words || 'Ar'))) order by ordinal)
     from jsonb_array_elements(terms) with ordinality as listed (term, ordinal)
-    -- The owner's own words are shown unchanged.
+    -- A text that the owner wrote differs from that of the vocabulary and is shown unchanged.
     left join public.vocabularies on english
       and vocabularies.vocabulary = worded_terms.vocabulary
       and vocabularies.code = term ->> 'code'
@@ -14784,9 +15133,10 @@ begin
 end
 $$;
 comment on function private.worded_terms is
-  'The terms in the owner''s own words, otherwise in the vocabulary''s Arabic or English words.';
+  'Adds a text to each term: what the owner wrote or, if that is the text of the vocabulary, the '
+  'Arabic or English text of the vocabulary.';
 
--- The columns of fields that are shown unchanged are generated from property_fields.
+-- The select lists of fields that are shown unchanged are generated from private.property_fields.
 do $$
 begin
   execute format($function$
@@ -14804,7 +15154,8 @@ declare
     select settings.value from private.settings where settings.name = 'share_url'
   );
 begin
-  -- Concatenating is three times as fast as building JSON objects, and subqueries beat a wide join.
+  -- Concatenating text is three times as fast as building JSON objects, and subqueries are faster
+  -- than a wide join.
   return query
   select
     requested.ordinal,
@@ -14852,7 +15203,7 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- Others see these two ways of contact only if there is a number for them.
+          -- Other people see these two ways of contact only if there is a number.
           properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
           properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
@@ -14934,8 +15285,8 @@ $body$
 end
 $$;
 comment on function private.property_records is
-  'The records of listings. The caller must have checked that the viewer (null for a guest) may '
-  'see these listings.';
+  'Returns the records of listings. The caller must have checked that the viewer (null for a '
+  'guest) may see these listings.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql stable set search_path = ''
@@ -15003,9 +15354,10 @@ begin
 end
 $$;
 comment on function private.owner_name_text is
-  'The name and avatar as JSON. chr(1), which JSON cannot contain, stands for files_url.';
+  'Returns the name and avatar as JSON text. chr(1), which cannot occur in JSON, is a placeholder '
+  'for files_url.';
 
--- The stored text must not depend on the session, so its time zone and number digits are fixed.
+-- The stored text must not depend on the session, so the time zone and extra_float_digits are fixed.
 do $$
 begin
   execute format($function$
@@ -15068,7 +15420,7 @@ $body$
 end
 $$;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.card_text(
   card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
   english boolean
@@ -15083,7 +15435,7 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    -- One replace serves all URLs, because with files_url used twice this would not be inlined.
+    -- A single replace inserts all URLs: if files_url occurred twice, the function would not be inlined.
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
@@ -15113,7 +15465,7 @@ create function private.list_items(
   language plpgsql stable
   security definer -- reads other people's listings, which are public
   set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- otherwise a short page would be planned every time
+  set plan_cache_mode = 'force_generic_plan' -- otherwise every call for a short page would be planned
 as $$
 begin
   if fields is distinct from 'card' and private.wants_records(fields) then
@@ -15142,15 +15494,15 @@ begin
 end
 $$;
 comment on function private.list_items is
-  'A JSON array of the cards of listed properties or, if fields is full, of records. The caller '
-  'has checked that the viewer may see the listings.';
+  'Returns a JSON array of the cards of listed properties or, if fields is full, of their records. '
+  'The caller must have checked that the viewer may see the listings.';
 
 -- sql/06_properties/3_records_listed.sql
 
--- The stored text must not depend on the session, so its time zone and number digits are fixed.
+-- The stored text must not depend on the session, so the time zone and extra_float_digits are fixed.
 create function private.listed_record(property public.properties) returns private.listed_records
   language plpgsql stable set search_path = '' set timezone = 'UTC' set extra_float_digits = 0
-  set plan_cache_mode = force_generic_plan -- a new plan for each record takes 4 ms instead of 0.2
+  set plan_cache_mode = force_generic_plan -- planning for each record takes 4 ms instead of 0.2 ms
 as $$
 declare
   files_url text := (
@@ -15160,11 +15512,11 @@ declare
   pieces text[];
   stored private.listed_records;
 begin
-  -- A key with its quotes cannot occur inside a value, where quotes are escaped.
+  -- A quoted key cannot occur inside a value, because quotes in values are escaped.
   pieces := string_to_array(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
       replace(
-      -- The stored record is in Arabic, even if the session that writes it uses English.
+      -- The stored record is in Arabic, whatever the language of the session that writes it.
       (select records.record::text from private.property_records(array[property.id], null, false)
         as records),
       '"priceLabel":', '"priceLabel":' || cut), ',"isNegotiable":', cut || ',"isNegotiable":'),
@@ -15205,7 +15557,7 @@ begin
 end
 $$;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.listed_record_text(
   stored private.listed_records, is_favorite boolean, counters private.property_counters,
   share_template text, english boolean
@@ -15234,8 +15586,8 @@ create function private.listed_record_text(
     || private.share_url_json(listed_record_text.share_template, (listed_record_text.stored).ref_no)
     || (listed_record_text.stored).after_deal;
 comment on function private.listed_record_text is
-  'Joins the pieces of a record. The caller replaces chr(1) with the setting files_url. '
-  'share_template is the setting share_url as JSON text.';
+  'Concatenates the fragments of a record. The caller must replace chr(1) with the setting '
+  'files_url. share_template is the setting share_url as JSON text.';
 
 -- sql/06_properties/4_reads.sql
 
@@ -15248,7 +15600,7 @@ declare
   record text;
   waiting text;
 begin
-  -- Only listed properties have a stored record, and owners see more than it contains.
+  -- Only listed properties have a stored record. Their owners see more than it contains.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
     (select settings.value::text from private.settings where settings.name = 'share_url'),
@@ -15276,11 +15628,11 @@ begin
       values (get_property.property_id, viewer_id)
       on conflict do nothing;
       if found then
-        -- A view may be lost in a crash, so the commit need not wait for the disk.
+        -- Losing a view in a crash is acceptable, so the commit need not wait for the disk.
         waiting := set_config('synchronous_commit', 'off', true);
       end if;
     exception
-      -- If the view cannot be counted, the listing is returned anyway.
+      -- The listing is returned even if the view cannot be stored.
       when read_only_sql_transaction or insufficient_resources then null;
     end;
   end if;
@@ -15288,8 +15640,8 @@ begin
 end
 $$;
 comment on function private.get_property is
-  'Api: A listing; its owner sees it in any state but deleted. 404 property_not_found, also for '
-  'a listing that the caller may not see.';
+  'Api: Returns a listing. Its owner sees it in every state except deleted. 404 property_not_found '
+  'if it does not exist or the caller may not see it.';
 
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
@@ -15304,7 +15656,8 @@ begin
 end
 $$;
 comment on function private.unlisted_property is
-  'Returns a listing''s record to its owner, and to others until 30 days after it was closed.';
+  'Returns the record of a listing to its owner, in any state except deleted, and the record of a '
+  'closed listing to everybody for 30 days.';
 
 create function private.get_property_by_number(ref_no bigint) returns text
   language plpgsql security definer set search_path = ''
@@ -15332,8 +15685,8 @@ begin
 end
 $$;
 comment on function private.get_property_by_number is
-  'Facade: a listing by the number in its refNo. Numbers can be guessed, so strangers only get the '
-  'id, refNo, status and title of a closed listing.';
+  'Facade: returns a listing by the number in its refNo. Numbers can be guessed, so of a closed '
+  'listing other people get only the id, refNo, status and title.';
 
 grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;
 
@@ -15341,7 +15694,7 @@ grant execute on function private.get_property, private.get_property_by_number t
 
 create function private.first_counted_day() returns date
   language plpgsql stable
-  security definer -- reads the days of all listings
+  security definer -- reads the daily activity of all listings
   set search_path = ''
 as $$
 begin
@@ -15373,7 +15726,7 @@ begin
     group by property_days.day
   ) as happened on happened.day = calendar.day
   left join (
-    -- Leads are kept for longer than 90 days and have their day, so they are not counted twice.
+    -- Contacts are not in property_days: leads have a day and are kept for longer than 90 days.
     select leads.day, count(*) as contacts from public.leads
     where leads.property_id = any (property_ids) and leads.day >= first_day
     group by leads.day
@@ -15382,8 +15735,8 @@ begin
 end
 $$;
 comment on function private.figures_by_day is
-  'What happened to listings of the caller on each of the last days in Kuwait, today''s the last, '
-  'none before the first that was counted.';
+  'Returns the daily activity of listings of the caller for the given number of days (in Kuwait '
+  'time), up to and including today. Days before the first recorded day are omitted.';
 
 create function private.market_of(property public.properties) returns json
   language plpgsql stable set search_path = ''
@@ -15410,8 +15763,8 @@ begin
 end
 $$;
 comment on function private.market_of is
-  'What listed ones of the same type, kind and area cost, and how many percent of them cost less '
-  'than this one; null for fewer than five.';
+  'Compares the price of a listing with those of all listed properties of the same type, kind and '
+  'area. percentile is the percentage of them that cost less. Null if there are fewer than five.';
 
 create function private.get_property_insights(property_id uuid, days integer default 30)
   returns json
@@ -15445,8 +15798,8 @@ begin
 end
 $$;
 comment on function private.get_property_insights is
-  'Api: Views, favorites and contacts of a listing of the acting identity on each of the last days '
-  '(90 at most), and where its price stands among others. 404 property_not_found.';
+  'Api: Returns the daily views, favorites and contacts of a listing of the acting identity for up '
+  'to 90 days, and compares its price with those of similar listings. 404 property_not_found.';
 
 grant execute on function private.get_property_insights to authenticated;
 
@@ -15490,7 +15843,8 @@ begin
 end
 $$;
 comment on function private.list_my_properties is
-  'Api: The acting identity''s own listings, newest first, all or those in one state.';
+  'Api: Lists the listings of the acting identity, newest first. status restricts them to one '
+  'state.';
 
 create function private.list_price_history(
   property_id uuid, page_cursor text default null, page_size integer default 20
@@ -15528,12 +15882,13 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'Api: The prices of the last two years and the one before them, newest first. 404 property_not_found.';
+  'Api: Lists the prices of a listing in the last two years, and the price that applied when these '
+  'years began, newest first. 404 property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare prices; reads owners' accounts
+  security definer -- row-level security would rule out the index on prices; reads accounts of owners
   set search_path = ''
 as $$
 declare
@@ -15549,7 +15904,7 @@ begin
           order by nearest.is_here desc, nearest.difference, nearest.id
         ) as nth
       from (
-        -- This takes the nearest prices above and below in each area straight from the index.
+        -- The nearest prices above and below are read in index order, area by area.
         select
           near.id, near.owner_identity_id,
           areas.id = property.area_id as is_here, abs(near.price - own_price) as difference
@@ -15589,8 +15944,9 @@ begin
 end
 $$;
 comment on function private.similar_properties is
-  'The ten most similar listings, at most two of an account: first those in the same area, then by '
-  'nearest price. depth limits how many listings above and below the price each area contributes.';
+  'Returns the ten most similar listings, at most two per account. Those in the same area come '
+  'first, then those with the nearest prices. depth limits how many listings with a higher and '
+  'with a lower price are considered in each area.';
 
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
@@ -15601,7 +15957,7 @@ declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
   ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- If fewer than ten were found, for example because most are of one account, more are considered.
+  -- There may be fewer than ten, for example if most belong to one account. Then more are considered.
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
@@ -15610,9 +15966,9 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Api: At most ten listings of the same type and kind in the same governorate, at most two of an '
-  'account, as cards, or as records if fields is full. Those of the same area come first, then the '
-  'nearest prices. 404 property_not_found.';
+  'Api: Returns up to ten listings of the same type and kind in the same governorate, at most two '
+  'per account, as cards, or as records if fields is full. Those in the same area come first, then '
+  'those with the nearest prices. 404 property_not_found.';
 
 grant execute on function private.list_my_properties to authenticated;
 grant execute on function private.list_price_history, private.list_similar_properties
@@ -15652,9 +16008,9 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Api: A verified company or office of this type with its ten newest listings (as cards; as '
-  'records if fields is full) and a summary of its reviews. 404 org_not_found, also if the '
-  'organisation is of the other type.';
+  'Api: Returns a verified company or office with its ten newest listings (as cards, or as records '
+  'if fields is full) and a summary of its reviews. 404 org_not_found if there is no such '
+  'organisation of this type.';
 
 create function private.list_organisation_listings(
   type text, status text default null, page_cursor text default null, page_size integer default 20
@@ -15671,11 +16027,12 @@ begin
 end
 $$;
 comment on function private.list_organisation_listings is
-  'Api: Listings of the acting company or office (type), newest first, all or those in one state.';
+  'Api: Lists the listings of the acting company or office (type), newest first. status restricts '
+  'them to one state.';
 
 create function private.lead_sender(identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads the name of another person, whose lead the caller may see
+  security definer -- reads the name of another person; the caller may see the lead of that person
   set search_path = ''
 as $$
 begin
@@ -15742,7 +16099,7 @@ begin
 end
 $$;
 comment on function private.list_leads is
-  'Api: The requests for contact with the acting identity, newest first.';
+  'Api: Lists the leads of the acting identity, which are requests for contact, newest first.';
 
 create function private.list_organisation_leads(
   type text, page_cursor text default null, page_size integer default 20
@@ -15756,7 +16113,8 @@ begin
 end
 $$;
 comment on function private.list_organisation_leads is
-  'Api: The requests for contact with the acting company or office (type), newest first.';
+  'Api: Lists the leads of the acting company or office (type), which are requests for contact, '
+  'newest first.';
 
 create function private.get_organisation_stats(type text) returns json
   language plpgsql stable security definer set search_path = ''
@@ -15816,7 +16174,8 @@ begin
 end
 $$;
 comment on function private.get_organisation_stats is
-  'Api: Listings, views, favorites, leads and rating of the acting company or office (type).';
+  'Api: Returns the numbers of listings, views, favorites and leads, and the rating, of the acting '
+  'company or office (type).';
 
 grant execute on function private.get_organisation to anon, authenticated;
 grant execute on function
@@ -15873,14 +16232,15 @@ begin
       select count(*) from public.properties
       where properties.owner_identity_id = identity.id and properties.listed
     )),
-    -- A job computes this for companies and offices; for a person 20 conversations are read here.
+    -- A job computes this for companies and offices. For a person it is computed here from up to 20
+    -- conversations.
     'medianResponseMinutes', case when page.identity_id is null
       then private.response_minutes(identity.id, 20) else page.median_response_minutes end
   );
 end
 $$;
 comment on function private.get_advertiser is
-  'Facade: an advertiser as everybody sees it, as JSON text.';
+  'Facade: returns the public profile of an advertiser as JSON text.';
 
 create function private.list_advertiser_listings(
   identity_id uuid, fields text default 'card', page_cursor text default null,
@@ -15913,7 +16273,7 @@ begin
 end
 $$;
 comment on function private.list_advertiser_listings is
-  'Facade: the listed properties of an advertiser, newest first, as JSON text.';
+  'Facade: returns the listed properties of an advertiser, newest first, as JSON text.';
 
 grant execute on function private.get_advertiser, private.list_advertiser_listings
   to anon, authenticated;
@@ -15948,7 +16308,8 @@ begin
   if publish is not true then
     perform private.check_drafts(owner_id);
   end if;
-  -- Some rules depend on the owner's columns, which a trigger copies into the new row.
+  -- The row is inserted first, because some rules depend on values of the owner that a trigger copies
+  -- into it.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
 
@@ -15971,9 +16332,9 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft or, if publish is true, active or '
-  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven, 409 '
-  'duplicate_listing with publish, drafts_full without; 422 for an upload session '
-  'that is gone, used or another identity''s.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted, account_unproven, 409 '
+  'duplicate_listing if publish is true, drafts_full otherwise, 422 for an upload session that no '
+  'longer exists, was already used or belongs to another identity.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -15996,7 +16357,7 @@ begin
   end if;
 
   perform private.check_new_titles(given, before);
-  -- The listing as its owner sees it must be valid, even if changes still wait for approval.
+  -- The listing must be valid with all changes applied, including those that still wait for approval.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
   perform private.check_reach(
@@ -16074,7 +16435,7 @@ as $$
   select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
-  'Changes a listing of the acting identity: absent fields are kept, null clears. 404 '
+  'Changes a listing of the acting identity. Absent fields are kept; null clears a field. 404 '
   'property_not_found, 409 version_conflict, type_immutable, property_state_conflict, 422 '
   'contact_missing, location_outside_area.';
 
@@ -16132,7 +16493,7 @@ begin
     when action in ('resume', 'renew') then
       perform private.check_reachable(property);
       if property.status = 'active' then
-        makes_active := false; -- it is listed and counted already
+        makes_active := false; -- already listed and counted
         property.confirmed_at := now();
         property.expires_at := greatest(
           property.expires_at, private.plan_clock(property.owner_identity_id)) + make_interval(
@@ -16198,7 +16559,7 @@ begin
     where code is not null
   ));
   property := private.lock_property_for_auction(property_id);
-  -- When a pause ends, its length is added to expires_at. A draft has no time before publication.
+  -- Ending a pause will extend expires_at by its length. A draft has no expiry before publication.
   if ends_at > (case property.status
     when 'active' then property.expires_at
     when 'paused' then property.expires_at + (now() - property.paused_at)
@@ -16241,9 +16602,9 @@ as $$
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
-  'Sets the auction window and start price of a listing for sale, and replaces one that is not '
-  'running. 404 property_not_found, 422 field_not_for_type, too_big if it ends after the listing, '
-  '409 property_state_conflict.';
+  'Sets the auction of a listing for sale: its window, start price and minimum increment. Replaces '
+  'an auction that is not running. 404 property_not_found, 422 field_not_for_type, too_big if the '
+  'auction would end after the listing expires, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql set search_path = ''
@@ -16252,8 +16613,8 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; repeating it changes nothing. The call is refused for '
-  'the same reasons as api.set_auction.';
+  'Removes an auction that is not running. Repeated calls have no further effect. Fails with the '
+  'same errors as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction
@@ -16261,9 +16622,9 @@ grant execute on function
 
 -- sql/06_properties/5_writes_contact.sql
 
--- A number cannot be taken back once it is given, so the call must be counted first. Only the
--- facade calls contact_property, after it has committed the count. Through the Data API a caller
--- could undo the count by aborting the call.
+-- A phone number cannot be taken back once it is returned, so the call must be counted first. The
+-- facade commits the count before it calls contact_property. The Data API does not offer this
+-- function, because its callers could undo the count by aborting the transaction.
 
 create function private.offered_contact(
   caller_id uuid, property_id uuid, kind text,
@@ -16309,8 +16670,9 @@ begin
 end
 $$;
 comment on function private.offered_contact is
-  'Returns the listing and its owner''s numbers. 404 property_not_found, 403 blocked, 409 '
-  'property_state_conflict with the possible ways, 422 for the caller''s own listing.';
+  'Returns the listing and the numbers of its owner. 404 property_not_found, 403 blocked, 409 '
+  'property_state_conflict with the ways of contact that are possible, 422 for a listing of the '
+  'caller.';
 
 create function private.precheck_contact(
   property_id uuid, kind text, idempotency_key text default null
@@ -16318,7 +16680,7 @@ create function private.precheck_contact(
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- A repeated request gets its stored answer, whatever happened to the listing.
+  -- A retry gets the stored response, even if the listing has changed since.
   if not exists (
     select from private.idempotency_keys
     where idempotency_keys.account_id = private.account_id()
@@ -16327,14 +16689,14 @@ begin
     perform private.offered_contact(private.identity_id(), property_id, kind);
   end if;
 exception
-  -- contact_property raises the other refusals, after the call was counted.
+  -- contact_property raises the other errors again, after the call was counted.
   when sqlstate 'PT409' then raise;
   when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
 end
 $$;
 comment on function private.precheck_contact is
-  'Facade: 409 property_state_conflict if the listing does not offer this way of contact, before '
-  'contact_property is counted.';
+  'Facade: raises 409 property_state_conflict if the listing does not offer this way of contact, '
+  'so that such a call is not counted.';
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql security definer set search_path = ''
@@ -16353,7 +16715,7 @@ begin
   property := offered.property;
   perform private.require_proof();
   if kind = 'chat' then
-    -- The first message makes the lead.
+    -- The first message of the conversation creates the lead.
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
   else
@@ -16370,8 +16732,8 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: returns phone, whatsappUrl or conversationId. Each kind makes at most one lead a '
-  'day; for a chat, its first message does.';
+  'Facade: returns phone, whatsappUrl or conversationId. Each kind creates at most one lead per '
+  'day. For a chat, the first message creates it.';
 
 grant execute on function private.precheck_contact, private.contact_property to authenticated;
 
@@ -16445,8 +16807,8 @@ begin
 end
 $$;
 comment on function private.hand_over_properties is
-  'Moves all these listings, or none, to an active identity of the same account. '
-  'private.move_properties checks that the giver owns them.';
+  'Moves the listings to an active identity of the same account, either all of them or none. '
+  'private.move_properties has checked that giver_id owns them.';
 
 create function private.move_properties(ids uuid[], identity_id uuid) returns json
   language plpgsql security definer set search_path = ''
@@ -16493,8 +16855,8 @@ begin
 end
 $$;
 comment on function private.move_properties is
-  'Api: Moves up to 50 listings of the acting identity to another identity of its account, all or '
-  'none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
+  'Api: Moves up to 50 listings of the acting identity to another identity of its account, either '
+  'all of them or none. 404 property_not_found, identity_not_found, 403 identity_not_usable, 409 '
   'property_state_conflict, duplicate_listing, drafts_full, 402 quota_exceeded, 422 '
   'contact_missing.';
 
@@ -16506,13 +16868,13 @@ create function private.notify_listing_owner(
   property public.properties, kind text, details jsonb
 ) returns void
   language plpgsql
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 begin
   perform private.notify(
     identities.account_id,
-    -- An admin's decision is sent to the person even if the identity can no longer act.
+    -- The person is notified of a decision of an admin, even if the identity can no longer act.
     case when notify_listing_owner.kind in ('listing_suspended', 'listing_restored')
       then private.individual_of(identities.account_id) else identities.id end,
     notify_listing_owner.kind, property.id,
@@ -16524,7 +16886,8 @@ $$;
 
 -- sql/06_properties/5_writes_takeover.sql
 
--- The email of an account may have been registered by another person before it was first proven.
+-- Somebody else may have registered an account with a person's email. When the person first proves that
+-- the email is theirs, everything that was published or submitted before is withdrawn.
 
 create function private.unproven_past_reason() returns text
   language sql immutable
@@ -16532,7 +16895,7 @@ create function private.unproven_past_reason() returns text
 
 create function private.suspend_unproven_past(account_id uuid) returns void
   language plpgsql
-  security definer -- writes listings and identities of the proven account
+  security definer -- writes listings and identities of the account
   set search_path = ''
 as $$
 declare
@@ -16546,7 +16909,7 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
-  -- A suspended listing becomes paused, or a draft, when its suspension is lifted.
+  -- When its suspension is lifted, such a listing becomes paused or a draft.
   update public.properties
   set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
   where properties.owner_identity_id = any (identity_ids)
@@ -16592,14 +16955,14 @@ begin
 end
 $$;
 comment on function private.suspend_unproven_past is
-  'Pauses active listings, turns those in review into drafts, rejects pending identities and '
-  'changes of verified ones, and notifies the owner once. The owner can resume the listings and '
-  'send the identities again.';
+  'Pauses active listings, turns listings in review into drafts, rejects identities that wait for '
+  'verification and pending changes of identities, and notifies the owner once. The owner can '
+  'resume the listings and resubmit the identities.';
 
 -- sql/06_properties/6_events_cards.sql
 
--- Every function that changes values of a card locks the listing first and writes the card in a
--- later statement, so that the second of two concurrent writers sees both changes.
+-- Every function that changes a value of a card first locks the listing and writes the card in a later
+-- statement, so that the second of two concurrent writers sees both changes.
 
 create function private.write_property_cards(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -16657,13 +17020,13 @@ $$;
 
 create function private.on_owner_renamed() returns trigger
   language plpgsql
-  security definer -- locks listings, and writes tables that no client may write
+  security definer -- locks listings and writes tables that clients may not write
   set search_path = ''
 as $$
 declare
   name_text constant text := private.owner_name_text(new.id);
 begin
-  -- Publishing locks the account too, so no new card can get the old name.
+  -- Publishing locks the account too, so no new card can be written with the old name.
   perform private.lock_account_exclusively(new.account_id);
   perform from public.properties where properties.owner_identity_id = new.id
   order by properties.id for no key update;
@@ -16679,9 +17042,10 @@ begin
 end
 $$;
 comment on function private.on_owner_renamed is
-  'Writes the owner''s current name and avatar to the cards and records.';
+  'Writes the current name and avatar of the owner to the stored cards and records.';
 
--- Moving files to another URL (private.set_files_url) does not change the stored cards.
+-- Cards do not contain files_url, so a new value (private.set_files_url) leaves them unchanged. The
+-- trigger therefore compares only the file names of avatars.
 create trigger identities_name_their_cards
   after update of display_name, avatar_url on public.identities
   for each row when (
@@ -16704,7 +17068,7 @@ declare
   );
   owner record;
 begin
-  -- Publishing locks the account too, so no new listing can get the old numbers.
+  -- Publishing locks the account too, so no new listing can be written with the old numbers.
   perform private.lock_account_exclusively(account_id);
   perform from public.properties where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
@@ -16730,7 +17094,8 @@ begin
 end
 $$;
 comment on function private.follow_numbers is
-  'Switches chat on where no other way of contact is left, and rewrites stored records.';
+  'Switches chat on for listings that have no other way of contact left, and rewrites the stored '
+  'records.';
 
 create function private.on_account_number() returns trigger
   language plpgsql set search_path = ''
@@ -16770,7 +17135,7 @@ create trigger account_settings_show_the_number
 
 create function private.on_organisation_number() returns trigger
   language plpgsql
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 begin
@@ -16825,7 +17190,7 @@ begin
 end
 $$;
 comment on function private.on_owner_account is
-  'Unlists listings of an account that may not act, and lists them again when it may.';
+  'Unlists the listings of an account that may not act, and lists them again when it may.';
 
 create trigger accounts_carry_their_listings
   after update of status, suspended_until, delete_at on public.accounts
@@ -16843,7 +17208,7 @@ as $$
 begin
   perform private.update_listings_of_owner(new.id);
   if new.status = 'closed' then
-    -- Personal data are deleted, including texts, the address and the exact location.
+    -- This deletes personal data, including texts, the address and the exact location.
     update public.properties
     set status = 'deleted', deleted_at = coalesce(properties.deleted_at, now()),
         version = properties.version + 1, pending_changes = null, status_reason = null,
@@ -16856,7 +17221,7 @@ begin
 end
 $$;
 comment on function private.on_owner_identity is
-  'Updates listings when the state of their identity changes; closing the identity deletes them.';
+  'Updates the listings of an identity when its state changes. Closing the identity deletes them.';
 
 create trigger identities_carry_their_listings
   after update of status, type on public.identities
@@ -16865,11 +17230,12 @@ create trigger identities_carry_their_listings
 
 create function private.return_listing_time() returns trigger
   language plpgsql
-  security definer -- writes listings of the identity, whichever role lets it act again
+  security definer -- writes listings of the identity, regardless of who lets it act again
   set search_path = ''
 as $$
 begin
-  -- If a listing is paused or suspended, only the time until then is added; its end adds the rest.
+  -- If a listing was paused or suspended meanwhile, only the time before that is added here. The end of
+  -- the pause or suspension adds the rest.
   update public.properties
   set expires_at = properties.expires_at
         + (coalesce(properties.paused_at, properties.suspended_at, now()) - old.stopped_at),
@@ -16881,7 +17247,7 @@ begin
 end
 $$;
 comment on function private.return_listing_time is
-  'Extends an identity''s listings by the time for which an administrator stopped the identity.';
+  'Extends the listings of an identity by the time during which an administrator had stopped it.';
 
 create trigger identities_return_listing_time
   after update on public.identities
@@ -16901,7 +17267,7 @@ begin
 end
 $$;
 comment on function private.on_owner_organisation is
-  'Copies the owner''s verification to the listings.';
+  'Copies the verification of an organisation to its listings.';
 
 create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
@@ -16932,7 +17298,8 @@ begin
 end
 $$;
 comment on function private.check_auctions_of_owner is
-  'Refuses to end a licence before, or within a day after, a live auction of its owner.';
+  'Refuses to shorten a licence that would then expire before an auction of its owner ends or '
+  'within a day after that.';
 
 create trigger organisations_licence_lasts_for_auctions
   before update of licence_expires_on on public.organisations
@@ -16941,7 +17308,7 @@ create trigger organisations_licence_lasts_for_auctions
 
 create function private.count_listing() returns trigger
   language plpgsql
-  security definer -- writes a counter of the owner's organisation
+  security definer -- updates a counter of the organisation that owns the listing
   set search_path = ''
 as $$
 begin
@@ -16971,7 +17338,7 @@ create trigger properties_are_counted
 
 create function private.bring_back_listings(identity_id uuid) returns void
   language plpgsql
-  security definer -- writes listings and notifies their owner, whoever pays for the plan
+  security definer -- writes listings and notifies their owner, regardless of who pays for the plan
   set search_path = ''
 as $$
 declare
@@ -16998,10 +17365,10 @@ begin
       property := private.publish_or_review(property);
       update public.properties set status = property.status, version = properties.version + 1
       where properties.id = property.id;
-      -- a listing that awaits approval is not counted
+      -- The notification does not count listings that wait for approval.
       back := back + (property.status = 'active')::integer;
     exception
-      when sqlstate 'PT409' or sqlstate 'PT422' then null; -- its owner could not resume it either
+      when sqlstate 'PT409' or sqlstate 'PT422' then null; -- the owner could not resume it either
     end;
   end loop;
   if back > 0 then
@@ -17012,8 +17379,9 @@ begin
 end
 $$;
 comment on function private.bring_back_listings is
-  'Resumes listings that the end of a plan has paused in the last 90 days, the oldest first, if '
-  'the quota has room and the owner could resume them. Notifies the owner once.';
+  'Resumes listings that were paused in the last 90 days because a plan ended, the oldest first, '
+  'as long as the quota has room. Skips listings that the owner could not resume either. Notifies '
+  'the owner once.';
 
 create function private.on_plan_interval() returns trigger
   language plpgsql
@@ -17027,7 +17395,7 @@ begin
 end
 $$;
 comment on function private.on_plan_interval is
-  'Resumes listings that the end of a plan has paused, once an interval is paid.';
+  'Resumes the listings that were paused because a plan ended, once an interval has been paid.';
 
 create trigger subscription_intervals_bring_listings_back
   after insert on public.subscription_intervals
@@ -17035,7 +17403,7 @@ create trigger subscription_intervals_bring_listings_back
 
 create function private.on_next_plan() returns trigger
   language plpgsql
-  security definer -- writes listings, whoever begins the plan
+  security definer -- writes listings, regardless of who starts the plan
   set search_path = ''
 as $$
 begin
@@ -17044,7 +17412,7 @@ begin
 end
 $$;
 comment on function private.on_next_plan is
-  'Resumes listings that the end of a plan has paused, once the next one begins.';
+  'Resumes the listings that were paused because a plan ended, once the next plan begins.';
 
 create trigger subscriptions_bring_listings_back
   after update of status on public.subscriptions
@@ -17053,7 +17421,7 @@ create trigger subscriptions_bring_listings_back
 
 -- sql/06_properties/6_events_records.sql
 
--- Writers have locked the listing, as for cards (6_events_cards.sql).
+-- Writers must lock the listing first, as they do for cards (6_events_cards.sql).
 
 create function private.write_listed_records(property_ids uuid[]) returns void
   language plpgsql security definer set search_path = ''
@@ -17095,7 +17463,7 @@ comment on function private.on_listed_property is 'Updates private.listed_record
 create trigger properties_have_records_on_insert
   after insert on public.properties
   for each row when (new.listed) execute function private.on_listed_property();
--- The trigger names no columns, because the record contains nearly all of them, including the
+-- The trigger names no columns, because the record contains nearly all of them. That includes the
 -- auction window, which another trigger copies into this row.
 create trigger properties_have_records
   after update on public.properties
@@ -17105,7 +17473,7 @@ create trigger properties_have_records
 
 create function private.on_suspension() returns trigger
   language plpgsql
-  security definer -- writes tables closed to clients
+  security definer -- writes tables that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -17116,7 +17484,7 @@ begin
     from public.identities where identities.id = new.owner_identity_id
     on conflict (property_id) do update
     set listing = excluded.listing, pictures = excluded.pictures, ended_at = null;
-    -- Listed copies of it go to review too.
+    -- Listed copies of the listing will go to review too.
     insert into private.duplicate_checks (property_id)
     select copies.id
     from public.identities as owner
@@ -17130,7 +17498,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_suspension is 'Stores a suspended listing in private.suspensions.';
+comment on function private.on_suspension is
+  'Stores a copy of a listing when it is suspended, and the time when the suspension ends.';
 create trigger properties_are_known_when_suspended
   after update of status on public.properties
   for each row when (new.status <> old.status and 'suspended' in (old.status, new.status))
@@ -17145,7 +17514,7 @@ begin
 end
 $$;
 comment on function private.forget_suspensions is
-  'Deletes the stored copies of suspended listings of a deleted account.';
+  'Deletes the stored copies of suspended listings when their account is deleted.';
 create trigger accounts_forget_suspensions
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -17170,8 +17539,9 @@ begin
 end
 $$;
 comment on function private.settle_duplicates is
-  'Approving a listing dismisses the pairs for which it was in review, even if the quota then '
-  'pauses it. If a listing of an open pair is suspended or deleted, nothing is left to decide.';
+  'When a listing is approved, dismisses the pairs for which it was in review, even if a full '
+  'quota pauses the listing at once. When a listing is suspended or deleted, sets its open pairs '
+  'to gone.';
 create trigger properties_settle_duplicates
   after update of status on public.properties
   for each row when (
@@ -17195,7 +17565,7 @@ begin
 end
 $$;
 comment on function private.queue_duplicate_check is
-  'Queues a listing that is newly shown, or was changed, to be compared with others.';
+  'Queues a listing for comparison with others when it becomes listed or is changed.';
 create trigger properties_are_compared
   after update on public.properties
   for each row when (
@@ -17230,7 +17600,8 @@ $$;
 create function private.expire_listings() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Sorted by owner, because a trigger locks owners' organisations (03_accounts/2_rules_locks.sql).
+  -- Sorted by owner, because a trigger locks the organisation of each owner
+  -- (03_accounts/2_rules_locks.sql).
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -17248,7 +17619,8 @@ as $$
   ))
 $$;
 comment on function private.expire_listings is
-  'Job: expires listings whose time is over, except those of owners whom an administrator stopped.';
+  'Job: expires active listings after expires_at, except those of owners whom an administrator '
+  'stopped.';
 
 create function private.move_to_area_point(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -17276,7 +17648,7 @@ as $$
     select moved.id::text
     from public.areas
     cross join lateral private.area_point(areas.id, areas.governorate_id) as point
-    -- If the point of the area has not changed, two index look-ups find no row.
+    -- For an area whose point has not changed, these are two index lookups that find no row.
     cross join lateral (
       (
         select properties.id from public.properties
@@ -17299,7 +17671,7 @@ as $$
   ))
 $$;
 comment on function private.move_area_points is
-  'Job: moves listings that are shown at their area''s point when that point has changed.';
+  'Job: moves listings that are shown at the point of their area after that point has changed.';
 
 create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -17308,7 +17680,7 @@ begin
   insert into private.property_counters (property_id)
   select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
-  -- A locked row is left for the next run, so that the job does not wait.
+  -- If the row is locked, the listing is left for the next run, so that the job does not wait.
   perform from private.property_counters
   where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
@@ -17342,7 +17714,7 @@ as $$
   ))
 $$;
 comment on function private.count_views is
-  'Job: adds new views to the counts of listings and of their days.';
+  'Job: adds new views to the total and daily counts of listings.';
 
 create function private.purge_views() returns bigint
   language sql security definer set search_path = ''
@@ -17370,7 +17742,7 @@ as $$
   select private.purge('private.property_days', 'day', '90 days')
 $$;
 comment on function private.purge_property_days is
-  'Job: deletes what happened to listings more than 90 days ago.';
+  'Job: deletes the daily activity of listings after 90 days.';
 
 create function private.purge_leads() returns bigint
   language sql security definer set search_path = ''
@@ -17382,12 +17754,12 @@ comment on function private.purge_leads is 'Job: deletes leads after a year.';
 create function private.find_duplicates_of(property_id uuid) returns boolean
   language plpgsql set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- "on conflict" does not accept qualified column names
 declare
   property public.properties;
   pictures text[];
 begin
-  -- The row is deleted first, so that a later change adds a new row.
+  -- The rows are deleted first, so that a change made from now on queues the listing again.
   delete from private.duplicate_checks
   where duplicate_checks.property_id = find_duplicates_of.property_id;
   select * into property from public.properties
@@ -17400,8 +17772,8 @@ begin
     where properties.id = property.id;
   elsif private.setting('find_duplicates') = '"on"' then
     pictures := private.picture_hashes(property.id);
-    -- properties_similar_idx finds listings with a similar price. A copy is paired with the original
-    -- only, because a hundred copies would make five thousand pairs.
+    -- properties_similar_idx finds listings with a similar price. Each copy is paired only with the
+    -- original, because pairing a hundred copies with each other would create five thousand pairs.
     insert into public.duplicates (property_id, of_id)
     select later_id, earlier_id
     from (
@@ -17434,7 +17806,7 @@ $$;
 create function private.find_duplicates() returns bigint
   language sql security definer set search_path = ''
 as $$
-  -- Listings that are not listed are queued again when they are listed.
+  -- Listings that are not listed can be removed: they are queued again when they become listed.
   delete from private.duplicate_checks where not exists (
     select from public.properties
     where properties.id = duplicate_checks.property_id and properties.listed
@@ -17446,8 +17818,9 @@ as $$
   ))
 $$;
 comment on function private.find_duplicates is
-  'Job: compares listings that are newly shown or were changed. If one repeats a suspended listing '
-  'of its account, it goes to review; a pair with the same picture is queued for admins.';
+  'Job: compares listings that became listed or were changed with other listings. A listing that '
+  'repeats a suspended listing of the same account goes to review. A pair of listings with the '
+  'same picture is queued for admins.';
 
 create function private.purge_suspensions() returns bigint
   language sql security definer set search_path = ''
@@ -17455,7 +17828,7 @@ as $$
   select private.purge('private.suspensions', 'ended_at', '180 days')
 $$;
 comment on function private.purge_suspensions is
-  'Job: forgets suspended listings 180 days after they were restored or deleted.';
+  'Job: deletes the copies of suspended listings 180 days after the suspension ended.';
 
 create function private.purge_deleted_listings() returns bigint
   language plpgsql security definer set search_path = ''
@@ -17465,7 +17838,7 @@ declare
   ids constant uuid[] := array(
     select properties.id from public.properties
     where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
-      -- A listing is kept while a report about it is open, and until its pictures are deleted.
+      -- A listing is kept while a report about it is open or its pictures still exist.
       and not exists (
         select from public.reports
         where reports.target_type = 'property' and reports.target_id = properties.id
@@ -17476,7 +17849,8 @@ declare
     limit 100
   );
 begin
-  -- Conversations are locked first (03_accounts/2_rules_locks.sql). Deleted listings need no lock.
+  -- Conversations are locked before listings (03_accounts/2_rules_locks.sql). Listings that are already
+  -- deleted need no lock.
   perform from public.conversations where conversations.property_id = any (ids)
   order by conversations.id for no key update;
   update public.conversations set property_id = null where conversations.property_id = any (ids);
@@ -17488,7 +17862,7 @@ begin
 end
 $$;
 comment on function private.purge_deleted_listings is
-  'Job: deletes the rows of listings that were deleted 90 days ago.';
+  'Job: deletes the rows of listings 90 days after the listings were deleted.';
 
 grant execute on function
   private.expire_listings, private.move_area_points, private.count_views, private.purge_views,
@@ -17498,7 +17872,7 @@ grant execute on function
 
 -- sql/07_favorites/1_tables.sql
 
--- Only the acting identity sees its favorites; other people see how many saved a listing.
+-- An identity sees only its own favorites. Everybody sees how many identities saved a listing.
 
 create table public.favorites (
   identity_id uuid not null default private.identity_id()
@@ -17510,13 +17884,13 @@ create table public.favorites (
 );
 comment on table public.favorites is 'Saved properties. Deleted with the listing.';
 comment on column public.favorites.identity_id is
-  'The identity that saved it; clients cannot set it.';
+  'The identity that saved the listing. Clients cannot set it.';
 
 comment on column public.favorites.counted is
-  'A copy of whether the saver may act. If true, property_counters.favorites includes the row.';
+  'Whether property_counters.favorites includes the row. It does while the identity may act.';
 
--- The first index serves list_favorites; the second serves deletions of listings and notifications
--- of their savers.
+-- The first index serves private.list_favorites. The second serves deletions of listings, and
+-- notifications to the people who saved a listing.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
@@ -17526,7 +17900,7 @@ revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 grant select, delete, insert on public.favorites to acting;
 
--- This has no search_path, so that it is inlined (03_accounts/2_rules_access.sql).
+-- No search_path, so that the planner can inline this function (03_accounts/2_rules_access.sql).
 create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
   language sql immutable parallel safe
   return (is_saveable.property).listed
@@ -17571,7 +17945,7 @@ create function private.is_withdrawn(property public.properties) returns boolean
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
 comment on function private.is_withdrawn is
-  'Whether favorites leave the listing out, because it was deleted or is no longer published.';
+  'Whether lists of favorites omit the listing, because it was deleted or is no longer published.';
 
 create policy "people see their own properties, public ones and saved ones"
   on public.properties for select to acting
@@ -17624,8 +17998,9 @@ begin
 end
 $$;
 comment on function private.count_favorite is
-  'Updates property_counters.favorites, as private.count_savings_of does when counted changes, and '
-  'counts a new favorite in property_days.';
+  'Updates property_counters.favorites for an added or removed favorite, and counts an added one '
+  'in property_days. If only the column counted changes, private.count_savings_of updates the '
+  'counter.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites
@@ -17650,12 +18025,12 @@ begin
 end
 $$;
 comment on function private.list_favorite_ids is
-  'Api: The ids of the saved properties that are not withdrawn, newest first.';
+  'Api: Lists the ids of the saved properties that are not withdrawn, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
   language plpgsql stable
-  security definer -- reads the values of a card from somebody else's listing
+  security definer -- builds a card from the listing of another identity
   set search_path = ''
 as $$
 begin
@@ -17676,13 +18051,14 @@ begin
 end
 $$;
 comment on function private.favorite_without_card is
-  'The card of a listed or own active listing; for any other, its id with status unavailable.';
+  'Builds the card of a listing that is listed, or that is active and belongs to owner_id. For any '
+  'other listing, returns its id with status unavailable.';
 
 create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql stable security definer set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
+  set plan_cache_mode = 'force_generic_plan' -- all callers need the same plan
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -17700,7 +18076,7 @@ begin
     from private.cursor_key(query, page_cursor) as key;
   end if;
 
-  -- The texts keep the order of the inner query; sorting them again would take a fifth of the time.
+  -- The arrays keep the order of the inner query. Sorting them again would take a fifth of the total time.
   select array_agg(saved.item), array_agg(saved.created_at), array_agg(saved.property_id)
   into items, saved_at, ids
   from (
@@ -17715,7 +18091,7 @@ begin
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    -- The listing's row is only read if there is no card.
+    -- The row of the listing is read only if there is no stored card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end
     where favorites.identity_id = owner_id
@@ -17737,9 +18113,9 @@ begin
 end
 $$;
 comment on function private.list_favorites is
-  'Api: Saved properties, newest first, as cards, or as records if fields is full. A property that '
-  'cannot be shown now is marked as unavailable, with its title if the owner closed or hid it. '
-  'Withdrawn ones are left out.';
+  'Api: Lists the saved properties, newest first, as cards, or as records if fields is full. A '
+  'property that currently cannot be shown is marked as unavailable, and has a title if its owner '
+  'closed or hid it. Withdrawn properties are omitted.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql stable set search_path = ''
@@ -17774,7 +18150,7 @@ begin
 end
 $$;
 comment on function api.check_favorite is
-  'Whether the property is saved; false for an unknown or withdrawn one.';
+  'Whether the property is saved. False for an unknown or withdrawn property.';
 
 grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;
@@ -17785,7 +18161,7 @@ create function private.toggle_favorite(property_id uuid) returns boolean
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- The rate is counted before anything is locked.
+  -- The action is counted against its rate limit before anything is locked.
   hit timestamptz := private.count_action('favorites');
   saver_id uuid := private.lock_identity();
 begin
@@ -17810,12 +18186,12 @@ begin
     if not private.may_save(toggle_favorite.property_id) then
       perform private.refuse(404, 'property_not_found');
     end if;
-    -- Another call has saved the property since the delete above, so this one removes it.
+    -- A concurrent call saved the property after the delete above, so the next iteration removes it.
   end loop;
 end
 $$;
 comment on function private.toggle_favorite is
-  'Facade: like api.toggle_favorite, but returns only whether the property is saved now.';
+  'Facade: works like api.toggle_favorite, but returns only whether the property is now saved.';
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
@@ -17828,7 +18204,8 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves or removes a property; safe under concurrent calls. 404 property_not_found, 429.';
+  'Saves a property, or removes it if it is already saved. Safe under concurrent calls. 404 '
+  'property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;
 
@@ -17842,7 +18219,8 @@ begin
   return null;
 end
 $$;
-comment on function private.delete_favorites is 'Deletes the favorites of a closed identity.';
+comment on function private.delete_favorites is
+  'Deletes the favorites of an identity when it is closed.';
 
 create trigger identities_forget_their_favorites
   after update of status on public.identities
@@ -17851,7 +18229,7 @@ create trigger identities_forget_their_favorites
 
 create function private.count_savings_of(identity_id uuid) returns void
   language sql
-  security definer -- updates favorites and counters, whichever role changes the saver
+  security definer -- updates favorites and counters, regardless of who changes the identity
   set search_path = ''
 as $$
   with changed as (
@@ -17865,7 +18243,7 @@ as $$
     where favorites.identity_id = count_savings_of.identity_id and favorites.counted <> saver.counts
     returning favorites.property_id, case when favorites.counted then 1 else -1 end as change
   )
-  -- private.lock_dependents has locked the counters in order.
+  -- private.lock_dependents has already locked the counters in order.
   update private.property_counters set favorites = property_counters.favorites + changed.change
   from changed
   where property_counters.property_id = changed.property_id
@@ -17909,8 +18287,9 @@ create trigger identities_count_their_favorites
 
 -- sql/08_feed/1_tables.sql
 
--- The slots of the feed are counted in these narrow tables, because counting in properties costs 30
--- times as much. Ended rows are kept for 7 hours; after that no readable snapshot needs them.
+-- The slots of the feed are counted in these narrow tables, because counting rows of properties takes
+-- 30 times as long. Rows are kept for 7 hours after their period ended: snapshots can be read for 6
+-- hours, so no reader needs older rows.
 
 create table private.publications (
   property_id uuid not null,
@@ -17923,11 +18302,13 @@ create table private.publications (
 );
 comment on table private.publications is
   'The periods in which listings were listed. Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'No foreign key, as rows outlive listings.';
+comment on column private.publications.property_id is
+  'No foreign key: a row may outlive its listing.';
 comment on column private.publications.published_at is
-  'The time by which the feed is sorted. The listing does not appear in the feed before it.';
+  'The time by which the feed is sorted. The listing does not appear in the feed before this time.';
 comment on column private.publications.until is 'Infinity while the listing is listed.';
--- Open rows are read in the order of the feed. Ended rows are few and are found by until.
+-- Rows of current periods are read in the order of the feed. Rows of ended periods are few and are
+-- found by until.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -17943,7 +18324,8 @@ create table private.feed_places (
   taken_to timestamptz not null
 );
 comment on table private.feed_places is
-  'The latest result of private.take_feed_place for each account. Deleted with the account.';
+  'The latest place that private.take_feed_place assigned to each account. Deleted with the '
+  'account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
 
@@ -17953,7 +18335,8 @@ create table private.listing_places (
 );
 comment on table private.listing_places is
   'The time by which each listing is sorted in the feed. Deleted with the listing.';
-comment on column private.listing_places.sorted_at is 'Assigned when first listed, and never changed.';
+comment on column private.listing_places.sorted_at is
+  'Assigned when the listing is first listed, and never changed.';
 alter table private.listing_places enable row level security;
 create policy "nobody but functions of their owner" on private.listing_places using (false);
 
@@ -17967,9 +18350,10 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Periods in which offices were listed, with ratings. Cleaned by private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'No foreign key, as rows outlive offices.';
+comment on column private.office_ranks.identity_id is
+  'No foreign key: a row may outlive its office.';
 comment on column private.office_ranks.until is
-  'When the rating changed or the office was unlisted; infinity until then.';
+  'When the rating changed or the office was unlisted; infinity for the current period.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx
@@ -17984,11 +18368,11 @@ create policy "nobody but functions of their owner" on private.office_ranks usin
 
 -- sql/08_feed/2_rules.sql
 
--- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot who reads one page in between would count one slot more or less on the next page. So
--- writers read the clock under a shared lock, which they hold until the commit, and the first
--- readers of a snapshot wait for it. Writers take the lock in triggers at the commit, so that
--- readers do not wait long.
+-- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. Somebody who reads a page
+-- of the noon snapshot in between, and the next page after the commit, would then miss or repeat a
+-- slot. Writers therefore read the clock under a shared lock that they hold until they commit, and the
+-- first readers of a snapshot wait for this lock. Writers take it in deferred triggers, at the end of
+-- the transaction, so that readers do not wait long.
 
 create function private.publishing_time() returns timestamptz
   language plpgsql set search_path = ''
@@ -17999,7 +18383,8 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'The clock, read under the shared lock, so that no snapshot misses a change that has this time.';
+  'Takes the shared lock and returns the current time. No reader of a snapshot misses a change '
+  'that is stored with this time.';
 
 create function private.take_feed_place(owner_id uuid, published_at timestamptz)
   returns timestamptz
@@ -18030,9 +18415,9 @@ begin
 end
 $$;
 comment on function private.take_feed_place is
-  'Assigns the account''s next feed place, the time by which the feed is sorted: the publishing '
-  'time, or, if later, the account''s latest place plus the interval in private.rates, but at most '
-  '24 hours from now.';
+  'Assigns the next feed place of an account: a time by which the feed is sorted. It is '
+  'published_at or, if later, the latest place of the account plus the interval in private.rates, '
+  'but at most 24 hours from now.';
 
 create function private.require_snapshot(snapshot timestamptz) returns timestamptz
   language plpgsql set search_path = ''
@@ -18041,15 +18426,15 @@ begin
   if snapshot > now() or snapshot < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes 15 seconds, so readers of an older snapshot need not wait.
+  -- No commit takes 15 seconds, so readers of a snapshot older than that need not wait.
   if pg_is_in_recovery() then
-    -- The lock exists only on the primary; a replica can only check that it has every commit.
+    -- The lock exists only on the primary. A replica can only check that it has replayed every commit.
     if (private.last_beat() > snapshot + interval '15 seconds') is not true then
       raise exception 'snapshot_not_complete' using errcode = '40001';
     end if;
   elsif snapshot > now() - interval '15 seconds' then
-    -- Acquiring the lock is enough; the reader need not hold it. The exception below rolls this
-    -- block back and so releases the lock. A session lock could be left on the connection.
+    -- The lock must be acquired but need not be held. The exception below rolls back this block, which
+    -- releases the lock. A session-level lock could be left behind on the connection.
     begin
       perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
       raise exception using errcode = 'ZZ001';
@@ -18066,15 +18451,15 @@ comment on function private.require_snapshot is
 
 -- sql/08_feed/4_reads.sql
 
--- Slots are counted over the listings that were listed at the snapshot, so that a page number
--- always means the same slots. A listing that has been unlisted since then leaves its slot empty.
+-- Slots are counted over the listings that were listed at the time of the snapshot, so that a page
+-- number always refers to the same slots. If a listing has been unlisted since, its slot stays empty.
 
--- Each half of the union is sorted and limited, so that the planner need not sort all rows.
+-- Both halves of the union are sorted and limited, so that not all rows have to be sorted.
 create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -18126,11 +18511,12 @@ begin
 end
 $$;
 comment on function private.published_listings is
-  'The ids of the listings in these slots, even if unlisted or deleted since the snapshot.';
+  'Returns the ids of the listings in these slots, even if they were unlisted or deleted after the '
+  'snapshot.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 begin
@@ -18193,7 +18579,8 @@ begin
 end
 $$;
 
--- The "kind" of an item is "property" or "office", so a listing's own kind is renamed.
+-- The "kind" of a feed item is "property" or "office", so the "kind" of a listing is renamed to
+-- "propertyKind".
 create function private.feed_properties(
   property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
@@ -18203,7 +18590,7 @@ declare
   viewer_id uuid := private.identity_id();
 begin
   if private.wants_records(fields) then
-    -- The first "kind" is the listing's own: only id, refNo and type come before it.
+    -- The first "kind": in the text is the key, because only id, refNo and type come before it.
     return query
     select
       property_slots[array_position(property_ids, records.id)],
@@ -18217,7 +18604,7 @@ begin
       viewer_id
     ) as records;
   else
-    -- The texts of a listing cannot contain "kind":, because JSON escapes quotation marks.
+    -- No value of a listing can contain "kind":, because JSON escapes quotation marks.
     return query
     select
       slots.slot,
@@ -18240,8 +18627,7 @@ begin
 end
 $$;
 comment on function private.feed_properties is
-  'The listings that the caller may see, except listings of identities that the caller has '
-  'blocked.';
+  'Returns the listings that the caller may see, except those of blocked identities.';
 
 create function private.feed_offices(
   office_ids uuid[], office_slots integer[], blocked uuid[]
@@ -18266,7 +18652,7 @@ begin
   )) as records;
 end
 $$;
-comment on function private.feed_offices is 'The offices that are listed and not blocked.';
+comment on function private.feed_offices is 'Returns the offices that are listed and not blocked.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -18308,8 +18694,9 @@ begin
     perform private.refuse_field('page', 'invalid');
   end if;
   slots := private.feed_slots(listing_type, at, page, page_size);
-  -- A new reader gets a newer snapshot if fewer than half of the first page are still listed.
-  -- Otherwise an attacker could empty that page by publishing many listings and withdrawing them.
+  -- A reader without a snapshot gets a newer one if fewer than half of the listings on the first page
+  -- are still listed. Otherwise, an attacker could empty that page by publishing and withdrawing many
+  -- listings.
   if snapshot is null then
     first_ids := case when page = 1 then slots.property_ids
       else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
@@ -18329,9 +18716,9 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a numbered page of the feed at the snapshot, as JSON text. filter is all, sale, rent '
-  'or exchange; the facade has checked the form of the arguments. With all, every eighth slot is a '
-  'verified office, the best rated first.';
+  'Facade: returns a numbered page of the feed at a snapshot, as JSON text. filter is all, sale, '
+  'rent or exchange. The facade has already validated the arguments. With all, every eighth slot '
+  'is a verified office; the best rated come first.';
 
 grant execute on function private.list_feed to anon, authenticated;
 
@@ -18348,7 +18735,7 @@ begin
     select listing_places.sorted_at into sorted_at from private.listing_places
     where listing_places.property_id = new.id;
     if sorted_at is null then
-      -- A row inserted with an earlier published_at is an import and keeps that time as its place.
+      -- A row that is inserted with an earlier published_at is an import, and that time is its place.
       sorted_at := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
         else private.take_feed_place(new.owner_identity_id, new.published_at) end;
       insert into private.listing_places (property_id, sorted_at) values (new.id, sorted_at);
@@ -18365,7 +18752,7 @@ begin
 end
 $$;
 comment on function private.record_publication is
-  'Records for the feed the periods in which a listing is listed.';
+  'Records when a listing is listed and unlisted, for the snapshots of the feed.';
 
 create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
@@ -18398,7 +18785,7 @@ begin
 end
 $$;
 comment on function private.record_office_rank is
-  'Records for the feed the periods in which an office is listed, with its rating.';
+  'Records when an office is listed and unlisted, and its rating, for the snapshots of the feed.';
 
 create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations
@@ -18422,7 +18809,7 @@ as $$
   select private.purge('private.publications', 'until', '7 hours')
 $$;
 comment on function private.purge_publications is
-  'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
+  'Job: deletes publications that no readable snapshot needs any more, 1,000 at a time.';
 
 create function private.purge_office_ranks() returns bigint
   language sql security definer set search_path = ''
@@ -18430,7 +18817,7 @@ as $$
   select private.purge('private.office_ranks', 'until', '7 hours')
 $$;
 comment on function private.purge_office_ranks is
-  'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
+  'Job: deletes ranks that no readable snapshot needs any more, 1,000 at a time.';
 
 grant execute on function private.purge_publications, private.purge_office_ranks to backend;
 
@@ -18447,23 +18834,25 @@ create table private.reading_words (
   primary key (phrase, field, value)
 );
 comment on table private.reading_words is
-  'The meanings of phrases in a query. Rows with the same phrase and field are alternatives. '
-  'Never purged: admins maintain them.';
+  'The meanings of phrases in search queries. Rows with the same phrase and field are '
+  'alternatives. Never purged: admins maintain them.';
 comment on column private.reading_words.phrase is
   'One to five words, in the form that private.search_text returns.';
 comment on column private.reading_words.field is
   'The meaning of the phrase. type, strategy, kind, area, governorate, landmark, furnished, '
-  'plot_position, amenity, sort: value is the code. direct: from the owner. unit: the unit of the '
-  'number beside it (other: years and the like, for which there is no filter). times: multiplies '
-  'the number before it by value. count: spells out the number in value. rooms, bathrooms: value '
-  'is their number; floor: value is the floor; ordinal: the same, beside a word for floor. bound: '
-  'a minimum, a maximum or the like comes next. measure: the amount after it measures the listing '
-  '(m2), a street or front (length), an income or deposit (other). negation: excludes the next '
-  'item (verb: a verb can follow, ما ابي; nor: can mean "or", ولا; doubt: can be a question, ما '
-  'عندكم). join: an "or" between kinds. plain: searched as words, although parts of it have a '
-  'meaning (maid room). stopword: ignored. before: ignored before a landmark or place (beside).';
+  'plot_position, amenity, sort: value is the code. direct: offered by the owner. unit: the unit '
+  'of the adjacent number (other: a unit without a filter, such as years). times: multiplies the '
+  'number before it by value. count: a number word; value is the number. rooms, bathrooms: value '
+  'is how many. floor: value is the floor. ordinal: value is the floor if a word for floor is next '
+  'to it. bound: the following amount is a minimum, a maximum or the like. measure: the following '
+  'amount measures the listing (m2), a street or front (length), or an income or deposit (other). '
+  'negation: excludes the next item (verb: a verb may follow, ما ابي; nor: may mean "or", ولا; '
+  'doubt: may be a question, ما عندكم). join: an "or" between kinds. plain: searched as words, '
+  'although parts of it have a meaning (maid room). stopword: ignored. before: ignored in front of '
+  'a landmark or place (such as beside).';
 comment on column private.reading_words.value is 'A code, a number, or empty, depending on field.';
-comment on column private.reading_words.is_name is 'Whether a trigger wrote the row for a name.';
+comment on column private.reading_words.is_name is
+  'Whether a trigger inserted the row because a place or kind has this name.';
 
 create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
 create index reading_words_meaning_idx on private.reading_words (field, value);
@@ -18482,10 +18871,12 @@ create type private.reading as (
   sort text
 );
 comment on type private.reading is
-  'How a query is understood. found: [{field, value, text}], shown to clients; filters: the same, '
-  'as in private.search_filters. words: the rest, in the form that searches compare; typed: the '
-  'same words as typed. ignored: parts that were left out. strategy: the strategy that the query '
-  'names, if the client chose another. sort: the order that it names, if the client chose none.';
+  'The interpretation of a query. found: its meanings as [{field, value, text}], shown to clients. '
+  'filters: the same meanings in the form of private.search_filters. words: the remaining words in '
+  'the normalised form that searches compare. typed: these words as the user typed them. ignored: '
+  'the parts that are not used. strategy: the strategy that the query names, if the client '
+  'requested a different one. sort: the sort order that the query names, if the client requested '
+  'none.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -18562,13 +18953,13 @@ begin
 end
 $$;
 comment on function private.check_reading_word is
-  'Normalises a row, and refuses one that searches could not use.';
+  'Normalises a row, and rejects it if searches could not use it.';
 
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
 comment on trigger reading_words_are_understood on private.reading_words is
-  'The order among the table''s triggers does not matter.';
+  'The order relative to the other triggers of the table does not matter.';
 create trigger reading_names_are_made_elsewhere
   before insert or update on private.reading_words
   for each row when (new.is_name)
@@ -18590,7 +18981,8 @@ declare
   times constant text :=
     '(?:a )?(?:ملي|ملاي|mil|ml?n|m(?![a-z0-9])|[اأآ]لا?ف(?![ء-ي])|k(?![a-z])|thous)';
 begin
-  -- Each regular expression runs only if its sign occurs: Postgres caches few compiled ones.
+  -- Each regular expression runs only if its sign occurs, because Postgres caches only a few compiled
+  -- expressions.
   if translate(signs, '½¼¾', '') <> signs then
     signs := replace(replace(replace(signs, '½', ' 1/2'), '¼', ' 1/4'), '¾', ' 3/4');
   end if;
@@ -18621,9 +19013,9 @@ begin
 end
 $$;
 comment on function private.reading_signs is
-  'Replaces signs, which searches would drop, with letters: ƍ for a decimal point, ƌ for a '
-  'fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, & '
-  'or + between words. Removes the signs that group digits.';
+  'Replaces signs that private.search_text would remove with letters: ƍ for a decimal point, ƌ for '
+  'a fraction, ƣ for a dash between amounts, ƨ for a slash between numbers, ƕ for a comma, slash, '
+  '& or + between words. Removes thousands separators.';
 
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
@@ -18636,7 +19028,7 @@ declare
   parts text[];
   shown text[];
 begin
-  -- A Kuwaiti phone number, with or without the country code, as in +965 9988 7766, is removed.
+  -- Removes a Kuwaiti phone number, with or without the country code, such as +965 9988 7766.
   if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
     parts := regexp_match(marked,
       '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?(?=2|' || private.mobile_prefixes()
@@ -18650,12 +19042,12 @@ begin
     marked := private.reading_signs(marked);
   end if;
   if strpos(marked, 'لفي') > 0 then
-    -- Without ال, الفين (2,000) would be فين (where); ƚ tells them apart.
+    -- search_text removes ال, which would turn الفين (2,000) into فين (where). ƚ prevents this.
     marked := regexp_replace(
       marked, '(^|\s)([وبلف]?[اأآ]ل)(في|فين)(?=$|[^[:alnum:]])', '\1\2ƚ\3', 'g');
   end if;
   plain := string_to_array(private.search_text(marked), ' ');
-  -- Diacritics are not alphanumeric, so they may split words here; then the plain words are shown.
+  -- Diacritics are not alphanumeric, so they may split words here. If they do, the plain words are shown.
   typed := string_to_array(
     btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
   if cardinality(typed) <> cardinality(plain) then
@@ -18666,16 +19058,17 @@ begin
   if not plain::text ~ '[0-9]' then
     return;
   end if;
-  -- 400م is split in two if م is a unit, as are ق5 and من300; ب300الف and شقة3غرف are split in three.
+  -- Separates a number from the words attached to it, if they have a fitting meaning: 400م, ق5 and
+  -- من300 are split in two, ب300الف and شقة3غرف in three.
   for n in reverse cardinality(plain) .. 1 loop
-    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- block no 5
+    if plain[n] = 'no' and plain[n + 1] ~ '^[0-9]' then -- as in "block no 5"
       plain := plain[:n - 1] || plain[n + 1:];
       typed := typed[:n - 1] || typed[n + 1:];
     end if;
     parts := regexp_match(plain[n], joined);
     continue when parts is null or parts[1] = '' and parts[3] is null;
     parts[1] := case when parts[1] in ('وال', 'بال', 'لال', 'فال') then left(parts[1], 1)
-      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text takes the ال off الى400
+      when parts[1] = 'ي' then 'الي' else parts[1] end; -- search_text removed the ال of الى400
     parts[3] := private.search_text(parts[3]);
     if (parts[1] in ('', 'و', 'ب', 'ل', 'ف') or exists (
       select from private.reading_words
@@ -18696,22 +19089,24 @@ begin
 end
 $$;
 comment on function private.reading_tokens is
-  'plain: the words in the form that searches compare, with letters for the signs between them; '
-  'typed: the same words as typed. ignored: a phone number that was removed.';
+  'Splits a query into words. plain: the words in the normalised form that searches compare, with '
+  'letters in place of signs. typed: the same words as the user typed them. ignored: a phone '
+  'number that was removed.';
 
 create type private.reading_item as (
   field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
   high numeric
 );
 comment on type private.reading_item is
-  'Consecutive words of a query with one meaning. field: as in private.reading_words, number, mark '
-  '(a sign between words), or null if they have no meaning. A prefix of a number, such as و, is a '
-  'separate item. private.reading_numbers gives a number the field that it measures, with low and '
-  'high, or unclear, which is ignored. choices of a floor: the kind, if its word can mean one.';
+  'Consecutive words of a query that have one meaning. field: a field of private.reading_words, '
+  'number, mark (a sign between words), or null for words without a meaning. A prefix of a number, '
+  'such as و, is a separate item. private.reading_numbers sets the field of an amount to what it '
+  'measures, with low and high, or to unclear, which is ignored. choices of a floor: the kind that '
+  'the word for floor can also mean, if any.';
 
 create function private.reading_items(plain text[]) returns private.reading_item[]
   language plpgsql stable
-  security definer -- reads tables closed to clients
+  security definer -- reads tables that clients cannot access
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$
@@ -18729,7 +19124,7 @@ begin
       array_agg(listed.value order by listed.value) as choices,
       head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
     from unnest(plain) with ordinality as given (word, first)
-    -- Names and numbers are also looked up without a joined prefix such as "in" or "and":
+    -- Names and numbers are also looked up without an attached prefix such as "in" or "and", as in
     -- بالسالمية, والمنقف, وخمسين.
     cross join lateral (values (0),
       (length(substring(given.word from '^(?:ا?بال|وال|فال|كال|لال|لل|ا?ب|و|ف|ل)(?=.{2})')))
@@ -18739,7 +19134,7 @@ begin
       substr(array_to_string(plain[given.first:], ' ') || ' ', joint.cut + 1) as rest) as head
     join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
       and starts_with(head.rest, listed.phrase || ' ')
-      -- In "متر 2 مليون" the 2 belongs to the amount and does not mean square.
+      -- In "متر 2 مليون", the 2 is part of the amount (2 million) and does not mean "square".
       and not (listed.phrase like '% 2' and exists (
         select from private.reading_words as behind where behind.field = 'times'
           and behind.phrase = split_part(substr(head.rest, length(listed.phrase) + 2), ' ', 1)))
@@ -18750,7 +19145,7 @@ begin
     group by head.first, head.cut, listed.phrase, listed.field
     order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
       listed.field = 'stopword', head.cut, head.first,
-      -- A name that an area and a governorate share means the area.
+      -- If an area and a governorate have the same name, the area is meant.
       bool_or(listed.is_name) desc, listed.field
   loop
     continue when 0 <> any (owners[met.first:met.last]);
@@ -18788,8 +19183,9 @@ begin
 end
 $$;
 comment on function private.reading_items is
-  'Splits the words into items. Where phrases overlap, prefers more words, then a meaning other '
-  'than stopword, then a phrase without a removed prefix, then an earlier one, then a name.';
+  'Groups the words into items. Of overlapping phrases, the one with more words is preferred, then '
+  'one that is not a stopword, then one that was found without removing a prefix, then the earlier '
+  'one, then a name.';
 
 -- sql/08_reading/2_rules_negations.sql
 
@@ -18801,12 +19197,12 @@ declare
   named constant text[] := '{kind,area,governorate}';
   read private.reading_item[] := '{}';
   item private.reading_item;
-  negation private.reading_item; -- a negation that still needs its object
+  negation private.reading_item; -- a negation whose object has not been found yet
   field text;
   last_field text;
-  is_negated boolean := false; -- whether the last item was an object
-  is_joined boolean := false; -- whether an "and" or "or" follows it
-  is_verb boolean := false; -- whether it can be the verb of a negation
+  is_negated boolean := false; -- whether the last item was negated
+  is_joined boolean := false; -- whether an "and" or "or" came after the last item
+  is_verb boolean := false; -- whether the last item may be the verb of a negation
   is_unclear boolean := false;
 begin
   foreach item in array items loop
@@ -18819,7 +19215,7 @@ begin
       read := read || item;
       continue;
     elsif item.field = 'negation' then
-      -- Two negations can cancel each other, or stress each other.
+      -- Two negations may cancel or reinforce each other, so the meaning is unclear.
       is_unclear := negation.field is not null or item.choices = '{doubt}';
       item.first := least(negation.first, item.first);
       negation := item;
@@ -18827,7 +19223,7 @@ begin
     end if;
     field := coalesce(item.field, 'word');
     if negation.choices = '{nor}' and not is_negated and not is_unclear and field = last_field then
-      negation.field := 'join'; -- a villa ولا a house
+      negation.field := 'join'; -- "villa ولا house", where ولا means "or"
       read := read || negation;
       negation := null;
     end if;
@@ -18864,22 +19260,23 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Joins a negation with the item that it negates, which is the next one that is no stopword, and '
-  'negates the items that "and" or "or" adds to it. A kind, area or governorate becomes not kind, '
-  'not area or not governorate, furnished gets the other codes, all else becomes unclear.';
+  'Merges each negation into the item that it negates: the next one that is not a stopword. Items '
+  'added to it with "and" or "or" are negated too. The fields kind, area and governorate become '
+  'not kind, not area and not governorate. furnished gets the other codes. Everything else becomes '
+  'unclear.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
--- docs/contract/amounts.md has the grammar of amounts. Here each item of a query becomes one letter
--- (reading_letter), and the grammar is a regular expression over these letters.
+-- docs/contract/amounts.md describes the grammar of amounts. It is implemented as a regular expression
+-- over a string in which each item of a query is one letter (reading_letter).
 
 create type private.amount as (
   low numeric, high numeric, unit text, step numeric, form text, last integer
 );
 comment on type private.amount is
-  'A number in a query, or the ends of a range. unit: as in private.reading_words, or million for '
-  'the m of 1.5m. step: its largest multiplier. form: decimal, dotted (350.000), unclear (ignored) '
-  'or null. last: the index of its last item.';
+  'An amount or a range of amounts in a query. unit: a unit of private.reading_words, or million '
+  'for the m of 1.5m. step: the largest multiplier of the amount. form: decimal, dotted (350.000), '
+  'unclear (to be ignored) or null. last: the index of the last item of the amount.';
 
 create function private.reading_letter(item private.reading_item) returns text
   language sql immutable
@@ -18904,17 +19301,19 @@ create function private.reading_letter(item private.reading_item) returns text
     when item.field = 'negation' then case item.choices[1] when '' then '^' else 'V' end
     when item.field in ('kind', 'rooms', 'bathrooms', 'floor', 'ordinal') then 'n'
     when item.field = 'stopword' then 'S'
-    -- A misspelt number beside an amount could be part of it.
+    -- A misspelt number word next to an amount could be part of the amount.
     when item.field is null and item.phrase ~ (
       '^[وبل]?(واحد|اثن|ثني?ن|ثلا?ث|تلا?[تث]|اربع|خمس|ست[ميعط]|سبع|ثما|ثمن[مطتي]|تما|تمن[يمت]|تسع'
       || '|عشر|مي[هت]|مايه|فف|مليو|فاصل|point|hundr|thous|milli|twen|thirt|fift|sixt|ninet)') then 'x'
     when item.field is null then 'w'
     else '.' end;
 comment on function private.reading_letter is
-  'The letter of an item in an amount. Figures: i below 10, d below 1,000, D above. Words: u below '
-  '10, e below 20, t tens, h hundred (in English v, y, z, g), H more hundreds, f fractions (F as '
-  '1/2), K and M 2,000 and 2 million. k and m: multipliers. a: and. l: less. j: or. x: perhaps a '
-  'number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain negation, V: any other.';
+  'Returns the letter that stands for an item in the grammar of amounts. Numbers in digits: i '
+  'below 10, d below 1,000, D from 1,000. Number words: u below 10, e below 20, t for tens, h for '
+  'a hundred (in English v, y, z, g), H for more hundreds, f for fractions (F if written like '
+  '1/2), K for 2,000 and M for 2 million in one word. k, m: multipliers. a: "and". l: "less". j: '
+  '"or". x: possibly a number. q, s, c, r, o: units. <, >, ~, (, ), =: bounds. ^: a plain '
+  'negation; V: any other one.';
 
 create function private.reading_letters(inout items private.reading_item[], out letters text)
   language plpgsql immutable set search_path = ''
@@ -18931,7 +19330,7 @@ begin
   foreach item in array items loop
     apart := apart || private.reading_letter(item);
   end loop;
-  -- A word before a multiplier could change it, as in كم الف.
+  -- A word in front of a multiplier could change the amount, as in كم الف.
   apart := regexp_replace(apart, '(w|(?<![uethHvyzgidDkmKMfF])o)(?=[km])', 'x', 'g');
   letters := '';
   while index <= cardinality(items) loop
@@ -18965,8 +19364,9 @@ begin
 end
 $$;
 comment on function private.reading_letters is
-  'Joins the words of each number below 1,000 into one item: N, u below 10, E in English. letters: '
-  'one for each item. Before a word that it counts, a number is W if spelled out, 0 in figures.';
+  'Merges the words of each number below 1,000 into one item with the letter N, u (below 10) or E '
+  '(English). letters has one letter per item. A number that counts the next word is W if it is in '
+  'words and 0 if it is in digits.';
 
 create function private.reading_amount(
   items private.reading_item[], letters text, index integer, is_alone boolean
@@ -18976,15 +19376,15 @@ as $$
 declare
   rest constant text := substr(letters, index);
   valid constant text := substring(rest from '^(?:'
-    -- Millions, perhaps with a fraction of a million, thousands, or hundreds (of thousands).
+    -- Millions, optionally with a fraction of a million, thousands, or hundreds (of thousands).
     || '(?:(?:[NuEidD](?:af|F)?|[fF])?m|M)(?:q?[al]f'
     || '|q?[al](?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al][NuEidD](?![km]))?'
     || '|(?:[NuEidD]k|K)(?![src])|(?:q?[al][NdDE]|E)(?![km]))?'
-    -- Thousands, perhaps with a fraction of a thousand or a smaller number. الف ومية متر is a size.
+    -- Thousands, optionally with a fraction of a thousand or a smaller number. الف ومية متر is a size.
     || '|(?:(?:[NuEidD](?:af|F)?|[fF])?k|K)(?:q?[al]f|(?:q?[al][NuEidD]|E)(?![km]))?'
     || '|(?:[ui]?k|K)aW(?=[sc])'
     || '|[NuEidDWfF0])');
-  -- All that could belong to the amount. If this is longer than valid, the amount is unclear.
+  -- Everything that could belong to the amount. If it is longer than valid, the amount is unclear.
   whole constant text := case when not is_alone then substring(rest from '^(?:[iuE]?md(?![km])'
     || '|(?:[ui]?k|K)a0(?=[sc])|(?:x[idD]?|[NuEidDWfFkmKM0])'
     || '(?:[kmKMx]|(?<![idD])[fNEu]|(?:(?<=[kmKM])q)?[alj][fFkmKMxNEdDui])*)') end;
@@ -19019,17 +19419,17 @@ begin
       sum := sum + sign * coalesce(number, 1) * item.number;
       number := null;
     elsif letter in ('f', 'F') and times > 0 and substr(valid, n + 1, 1) not in ('k', 'm') then
-      -- مية الف ونص can be 100,500 or 150,000.
+      -- مية الف ونص can mean 100,500 or 150,000.
       amount.form := case when sum / times between 1 and 99 then amount.form else 'unclear' end;
       sum := sum + sign * item.number * times;
     elsif letter not in ('a', 'q') then
       number := coalesce(number, 0) + item.number;
     end if;
   end loop;
-  -- مليون و200 is 1,200,000.
   if times = 1000 and number < 100 and sum >= 10000 then -- مية الف الا خمسة
     amount.form := 'unclear';
   end if;
+  -- مليون و200 means 1,200,000.
   sum := sum + sign * coalesce(number, 0)
     * case when times = 1000000 and number < 1000 then 1000 else 1 end;
   amount.low := trim_scale(sum);
@@ -19057,13 +19457,13 @@ begin
 end
 $$;
 comment on function private.reading_amount is
-  'The amount that begins at index, with its unit, or null. is_alone: an "and" after it may begin '
-  'another amount, as in "between 300 and 400".';
+  'Returns the amount that begins at index, including its unit, or null if there is none. '
+  'is_alone: an "and" after the amount may begin another amount, as in "between 300 and 400".';
 
 -- sql/08_reading/2_rules_ranges.sql
 
--- The unit decides what an amount measures; the words before and after it decide whether it is a
--- minimum or a maximum.
+-- The unit determines what an amount measures. The words before and after the amount determine whether
+-- it is a minimum or a maximum.
 
 create function private.with_end(amount private.amount, other private.amount)
   returns private.amount
@@ -19086,7 +19486,7 @@ begin
   end if;
   amount.form := case
     when amount.low + other.low is null or 'unclear' in (amount.form, other.form)
-      -- "flat 3 - 300 dinars" is no range.
+      -- "flat 3 - 300 dinars" is not a range.
       or unit is distinct from 'm2' and (amount.step is null or other.step is null)
         and greatest(amount.low, other.low) > least(amount.low, other.low) * 30 then 'unclear'
     when 'dotted' in (amount.form, other.form) then 'dotted'
@@ -19100,8 +19500,9 @@ begin
 end
 $$;
 comment on function private.with_end is
-  'The range between two amounts. An end without a multiplier is multiplied by 1, 1,000 or a '
-  'million, so that the second exceeds the first at most thirtyfold; else the range is unclear.';
+  'Returns the range between two amounts. If one of them has no multiplier, it is multiplied by 1, '
+  '1,000 or 1,000,000, so that the second amount is greater than the first but at most thirty '
+  'times as great. If none of these fits, the range is unclear.';
 
 create function private.reading_range(
   items private.reading_item[], letters text, index integer,
@@ -19110,7 +19511,7 @@ create function private.reading_range(
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- In "without a deposit, 300 dinars" neither the negation nor the deposit concerns the amount.
+  -- In "without a deposit, 300 dinars", neither the negation nor the deposit refers to the amount.
   before constant text := replace(left(letters, index - 1), '^!', 'ww');
   -- A word may stand between a measure and its amount, as in "sea front 20 metres".
   context constant text := coalesce(
@@ -19142,7 +19543,7 @@ begin
     other := private.reading_amount(items, letters,
       amount.last + 2 + (substr(rest, 2, 1) = 'q')::integer, false);
   elsif amount.step is null and amount.unit is null and left(context, 1) <> '|'
-    and amount.low not between 1950 and 2050 -- a year
+    and amount.low not between 1950 and 2050 -- may be a year
     and strpos('NuEidDW0', left(rest, 1)) > 0 then
     other := private.reading_amount(items, letters, amount.last + 1, false);
     number := other.low / coalesce(other.step, 1);
@@ -19167,7 +19568,7 @@ begin
     if (tail > 1 or items[amount.last + 1].phrase
         ~ '^(or|and|او|[فو]ما) |^(فا|كحد|بحد|حد|max|min|at|علي|تقريبا|بالكثير)')
       and (private.reading_amount(items, letters, amount.last + tail + 1, false)).last is null then
-      bound := substr(rest, tail, 1); -- 300 thousand at most
+      bound := substr(rest, tail, 1); -- as in "300 thousand at most"
       amount.last := amount.last + tail;
       rest := substr(rest, tail + 1);
     end if;
@@ -19176,7 +19577,7 @@ begin
     amount.unit := coalesce(amount.unit, 'm2');
   elsif bound is null and amount.step is null and coalesce(amount.unit = 'other', true)
     and amount.form is distinct from 'dotted' then
-    return; -- only a unit makes it an amount
+    return; -- without a unit, bound or multiplier, a number is not an amount
   end if;
   range := items[start];
   range.first := items[index].first;
@@ -19185,7 +19586,7 @@ begin
   last := amount.last;
   if context = '|' and amount.unit in ('m2', 'million')
     or left(context, 1) = '|' and amount.unit = 'm2' and amount.low < 100 then
-    -- In "a street of 20 metres" the number is searched as a word.
+    -- In "a street of 20 metres", the number is searched as a word.
     range := items[start];
     range.field := null;
     return;
@@ -19206,9 +19607,9 @@ begin
       case when amount.low < 10 then 'unclear' when amount.high < 1000 then 'dotted'
         else 'decimal' end -- 420.000 to 3000 dinars is a rent
     when amount.unit = 'kwd' then 'price'
-    -- More than 20 flats.
+    -- As in "more than 20 flats".
     when amount.low < 10 or amount.low < 100 and left(rest, 1) = 'n'
-      -- From 2010 to 2015.
+      -- Years, as in "from 2010 to 2015".
       or amount.low >= 1950 and amount.high <= 2050
         and not (amount.low % 50 = 0 and amount.high % 50 = 0) then 'unclear'
     when amount.form = 'decimal' then 'decimal'
@@ -19224,8 +19625,8 @@ begin
 end
 $$;
 comment on function private.reading_range is
-  'The range that begins at index, or null. range.number: the amount that the query names, the '
-  'smaller of two. last: the index of the range''s last item.';
+  'Returns the range that begins at index, or null if there is none. range.number: the amount in '
+  'the query, or the smaller of two amounts. last: the index of the last item of the range.';
 
 create function private.reading_numbers(items private.reading_item[])
   returns private.reading_item[]
@@ -19284,7 +19685,7 @@ begin
       end if;
     end if;
     if item.field = 'floor' and (read[cardinality(read)]).field = 'bound'
-      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- above the tenth floor
+      and (read[cardinality(read)]).choices[1] in ('min', 'max') then -- as in "above the tenth floor"
       item.first := (read[cardinality(read)]).first;
       item.low := case (read[cardinality(read)]).choices[1] when 'min' then item.low end;
       item.high := case when item.low is null then item.high end;
@@ -19299,8 +19700,8 @@ $$;
 
 -- sql/08_reading/4_reads.sql
 
--- A query is searched for phrases of private.reading_words, the longest first, and its numbers are
--- joined with their units and bounds. The meanings become filters.
+-- To interpret a query, phrases of private.reading_words are looked up in it, the longest first, and
+-- numbers are combined with their units and bounds. The meanings become filters.
 
 create function private.with_reading(
   reading private.reading, name text, value jsonb, said text
@@ -19328,8 +19729,8 @@ begin
 end
 $$;
 comment on function private.with_reading is
-  'Adds a filter. If the query names it twice, lists of codes are joined; for other filters the '
-  'second value is ignored.';
+  'Adds a filter. If the query contains the same filter twice, lists of codes are concatenated; '
+  'for any other filter, the second value is ignored.';
 
 create function private.with_names(
   reading private.reading, name text, field text, items private.reading_item[], typed text[]
@@ -19366,7 +19767,8 @@ begin
 end
 $$;
 comment on function private.with_range is
-  'Adds two filters, or ignores both if the query has named a different value of one.';
+  'Adds a minimum and a maximum, or ignores both if the query already set a different value for '
+  'one of them.';
 
 create function private.price_scale(item private.reading_item, type text) returns integer
   language sql immutable
@@ -19376,12 +19778,13 @@ create function private.price_scale(item private.reading_item, type text) return
     when item.field = 'million' then case price_scale.type when 'SALE' then 1000000 end -- 1.5m
     when price_scale.type = 'RENT' then 1
     when item.field = 'decimal' then null
-    -- For a sale, people write 350 or 350.000 and mean 350,000.
+    -- For sales, people write 350 or 350.000 when they mean 350,000.
     when item.field = 'dotted' or item.number < 1000 then 1000
-    when item.number >= 10000 then 1 -- 1,200 can be thousands too
+    when item.number >= 10000 then 1 -- a smaller number such as 1,200 could be in thousands too
   end;
 comment on function private.price_scale is
-  'The factor that makes an amount a price of this type of listing; null if it is no price.';
+  'Returns the factor that converts an amount to a price of this type of listing, or null if the '
+  'amount is not a price.';
 
 create function private.with_types(
   reading private.reading, types private.reading_item[], prices private.reading_item[],
@@ -19421,7 +19824,7 @@ begin
 end
 $$;
 comment on function private.with_types is
-  'Adds the type if its items agree, and the prices, whose amounts depend on the type.';
+  'Adds the type, if the query names exactly one, and the prices, whose scale depends on the type.';
 
 create function private.parted(word text, deep boolean default true) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -19433,7 +19836,7 @@ declare
   cut integer;
   parts text[];
 begin
-  -- The two words may together be one listed phrase.
+  -- Both words together may be one phrase of private.reading_words.
   select min(strpos(listed.phrase, ' ')) - 1 into cut
   from private.reading_words as listed
   where listed.field = any (fields) and listed.phrase = any (array(
@@ -19464,7 +19867,8 @@ begin
 end
 $$;
 comment on function private.parted is
-  'The two or three listed words that were typed as one word, or null.';
+  'Splits a word into the two or three known words of which it consists, typed without spaces. '
+  'Returns null if that is not possible.';
 
 create function private.read_query(q text, strategy text, sort text default null)
   returns private.reading
@@ -19481,7 +19885,7 @@ declare
   kind private.reading_item;
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  kind_at integer; -- the index of the last kind, to which another can be joined
+  kind_at integer; -- the index of the last kind, to which "or" may add another
   said text;
   word text;
   parts text[];
@@ -19540,10 +19944,10 @@ begin
         kind_at := index;
       end if;
     elsif item.field = 'amenity' and before.field = 'before' then
-      is_word := true; -- opposite a garden
+      is_word := true; -- as in "opposite a garden"
     elsif item.phrase = 'شرق' and items[index + 1].field in ('area', 'governorate')
       and not starts_with(tokens.plain[items[index + 1].first], 'و') then
-      null; -- the east of a place, not the area of that name
+      null; -- means the east of that place, not the area named شرق
     elsif item.field in (
       'area', 'governorate', 'plot_position', 'amenity', 'not kind', 'not area', 'not governorate'
     ) then
@@ -19601,7 +20005,7 @@ begin
   foreach parts slice 1 in array '{{kinds,kind},{kinds,floor},{areaIds,area},{governorateIds,governorate},'
     '{notKinds,not kind},{notAreaIds,not area},{notGovernorateIds,not governorate},'
     '{plotPosition,plot_position},{amenities,amenity}}'::text[] loop
-    -- If no kind is named, دور ارضي (ground floor) also means the kind floor.
+    -- If the query names no kind, دور ارضي (ground floor) also means the kind floor.
     continue when parts[2] = 'floor' and kind_at is not null;
     reading := private.with_names(reading, parts[1], parts[2], named, tokens.typed);
   end loop;
@@ -19609,13 +20013,14 @@ begin
 end
 $$;
 comment on function private.read_query is
-  'The reading of q; strategy is null for the map. Words for a sort order are ignored if sort is '
-  'given.';
+  'Interprets the query q. strategy is null for the map. If sort is given, words that name a sort '
+  'order are ignored.';
 
 -- sql/08_search/1_tables.sql
 
--- A narrow copy of properties, whose rows are wide and change all day. At 100,000 listings a scan
--- in price order costs a fifth of the same scan on properties, and the whole copy stays in memory.
+-- Searches read a narrow copy of properties, whose own rows are wide and change all day. With 100,000
+-- listings, a scan of the copy in price order costs a fifth of the same scan on properties, and the
+-- whole copy stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -19650,21 +20055,24 @@ create table private.search_documents (
   block text,
   document tsvector not null
 )
--- Index-only scans need pages that vacuum has visited, and the newest rows are read most.
+-- Vacuum must run often, because index-only scans need pages that it has processed, and the newest rows
+-- are read most.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
 comment on table private.search_documents is 'The listed properties. Deleted with the listing.';
-comment on column private.search_documents.area_m2 is 'The area of the plot, else the built area.';
+comment on column private.search_documents.area_m2 is
+  'The area of the plot, or the built area if that is unknown.';
 comment on column private.search_documents.lat is
   'The latitude shown to clients, because searches by the true latitude would reveal it.';
-comment on column private.search_documents.location is 'private.earth_point of a shown pin.';
+comment on column private.search_documents.location is
+  'The shown location as a private.earth_point; null if the listing has no pin.';
 comment on column private.search_documents.block is
   'The block in the form that private.search_block returns; null if it is hidden.';
 comment on column private.search_documents.document is
-  'The listing''s words, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) or '
-  'furnished:full (from the field or, if that is empty, from the text).';
+  'The words of the listing, and terms with a colon such as area:salmiya, bedrooms:3 (3 or more) '
+  'or furnished:full (from the field or, if that is empty, from the text).';
 
--- Each sort order has indexes. Those for the newest first include the columns of simple filters,
--- because skipping an index entry costs a quarter of a visit to the table.
+-- Each sort order has its own indexes. The newest-first indexes include the columns of simple filters,
+-- because skipping an index entry costs a quarter of reading a row of the table.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (type, kind, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
@@ -19679,7 +20087,8 @@ create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished,
     auction_ends_at);
--- An undisclosed price, or one of 0 (null in this table), is sorted last in both directions.
+-- Listings with an undisclosed price or a price of 0 (both null in this table) are sorted last in both
+-- directions.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -19695,7 +20104,7 @@ create index search_documents_ends_idx
   on private.search_documents (auction_ends_at, property_id) where auction_ends_at is not null;
 create index search_documents_drop_idx
   on private.search_documents (drop_pct, property_id) where drop_pct is not null;
--- These indexes are for filters that match too few listings for a scan in sort order.
+-- The following indexes serve filters that match too few listings for a scan in sort order.
 create index search_documents_price_idx on private.search_documents (price);
 create index search_documents_floor_idx on private.search_documents (floor_no)
   where floor_no is not null;
@@ -19716,21 +20125,22 @@ begin
 end
 $$;
 comment on function private.search_cell is
-  'The number of a cell of 0.02 degrees (2 km). It grows by 1 eastwards and by 32768 northwards.';
+  'Returns the number of a grid cell of 0.02 degrees (about 2 km). The number increases by 1 from '
+  'one cell to the next in the east, and by 32768 to the next in the north.';
 
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id)
   include (lat, lng, has_pin, type, kind, area_id, price, bedrooms, auction_ends_at);
--- Facets of many listings are counted over a sample, the one in 16 with the lowest ids.
+-- For large results, facets are counted over a sample: the listings with the lowest ids, 1 in 16.
 create index search_documents_sample_idx on private.search_documents (type, kind)
   include (usage, governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, is_direct,
     floor_no, plot_position, amenities, lat, lng, has_pin, published_at, auction_ends_at, property_id)
   where property_id < '10000000-0000-0000-0000-000000000000';
 
--- Clusters are counted by a scan of this index alone if the only filter is a type.
+-- If the only filter is a type, clusters are counted by an index-only scan of this index.
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
--- This index has all columns from which the prices of areas are computed.
+-- Contains all columns from which the prices of areas are computed.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
@@ -19753,16 +20163,17 @@ create table private.search_vocabulary (
   is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
-  'Words of listings that can correct misspelt words. Cleaned by private.count_search_words.';
+  'Words of listings, used to correct misspelt words. Cleaned by private.count_search_words.';
 comment on column private.search_vocabulary.word is
-  'A word without digits, because 104233 is not a misspelt 104234.';
+  'A word without digits, because 104233 is not a misspelling of 104234.';
 comment on column private.search_vocabulary.listings is
-  'The listings with the word, as last counted.';
+  'The number of listings that contain the word, as of the last count.';
 comment on column private.search_vocabulary.writers is
-  'Marks (private.word_writer) of the first five or more accounts with a phone that used the word.';
+  'The hashes (private.word_writer) of the first five or more accounts that used the word. '
+  'Accounts without a phone number do not count.';
 comment on column private.search_vocabulary.is_shared is
-  'Five accounts with a phone used it. Only such words correct others, so no account can plant '
-  'one.';
+  'Whether at least five accounts with a phone number used the word. Only such words serve as '
+  'corrections, so that no single account can introduce one.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -19770,7 +20181,7 @@ create index search_vocabulary_short_trigrams_idx on private.search_vocabulary
   using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared and char_length(word) <= 6;
 
--- A job counts these rows. If each listing counted its own words, writers would wait for row locks.
+-- A job counts these rows. If writers updated the counts themselves, they would wait for row locks.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
   writer smallint,
@@ -19778,8 +20189,10 @@ create table private.search_word_changes (
   removed text[] not null
 );
 comment on table private.search_word_changes is
-  'Words that listings gained or lost, to be counted. Cleaned by private.count_search_words.';
-comment on column private.search_word_changes.writer is 'private.word_writer of the account.';
+  'Words that were added to or removed from listings and wait to be counted. Cleaned by '
+  'private.count_search_words.';
+comment on column private.search_word_changes.writer is
+  'The hash of the account (private.word_writer).';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -19808,11 +20221,13 @@ create table private.suggestions (
   counted_at timestamptz not null default now()
 );
 comment on table private.suggestions is
-  'Places, kinds, and each combination of type, kind and place that has listings, with their '
-  'number. Cleaned by private.count_suggestions, which rebuilds it.';
-comment on column private.suggestions.terms is 'Terms as in private.search_documents.';
+  'Suggested places and kinds, and combinations of type, kind and place that have listings, with '
+  'the number of listings. Cleaned by private.count_suggestions, which rebuilds it.';
+comment on column private.suggestions.terms is
+  'Terms in the form of private.search_documents.document, such as area:salmiya.';
 comment on column private.suggestions.found_by is
-  'The terms; if there are three, only kind and place, because most rows share the type.';
+  'The terms that the index contains. Of three terms, these are only the kind and the place, '
+  'because many rows have the same type.';
 create index suggestions_found_by_idx on private.suggestions using gin (found_by)
   with (fastupdate = off);
 
@@ -19832,7 +20247,7 @@ alter table private.suggest_hidden enable row level security;
 create policy "functions for clients read all" on private.suggest_hidden
   for select to acting using (true);
 
--- These find words that begin with the typed text, or whose beginning differs by one letter.
+-- These indexes find words that begin with the typed text, or with a text that differs by one letter.
 create index reading_words_prefix_idx on private.reading_words (phrase text_pattern_ops);
 create index reading_words_trigrams_idx on private.reading_words
   using gin (phrase extensions.gin_trgm_ops) with (fastupdate = off);
@@ -19845,13 +20260,14 @@ create function private.search_block(block text) returns text
   language sql immutable parallel safe
   return nullif(regexp_replace(
     replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
-comment on function private.search_block is 'Returns 5 for ٥ and قطعة 5; null if it is empty.';
+comment on function private.search_block is
+  'Normalises a block: ٥ and قطعة 5 both become 5. Null if nothing is left.';
 
 create function private.said_terms(plain text) returns text[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- The text is read a second time without joined prefixes ("and", "with", "the").
+  -- The text, followed by a copy without attached prefixes ("and", "with", "the").
   said constant text := ' ' || plain || ' '
     || regexp_replace(plain, '(^| )(?:[بو]ال|لل|[بو])(?=[^ ]{3})', '\1', 'g') || ' ';
 begin
@@ -19893,7 +20309,7 @@ begin
       join private.reading_words as part on part.phrase in (words.word, words.bare)
         and part.field in ('unit', 'kind') and part.value in ('block', 'floor', 'bathrooms')
       cross join lateral (values
-        -- In "a floor of 3 rooms" the number counts something else, but not in "floor 3, rooms 5".
+        -- In "a floor of 3 rooms", the number does not number the floor. In "floor 3, rooms 5", it does.
         (case when part.value <> 'bathrooms' and words.next ~ '^[0-9]{1,3}$' and (
           words.last ~ '^[0-9]' or not exists (
             select from private.reading_words as unit
@@ -19917,9 +20333,10 @@ begin
 end
 $$;
 comment on function private.said_terms is
-  'The terms in a text for fields that a listing can leave empty, such as furnished:none or '
-  'block:5. The longest of overlapping phrases counts, and none after a negation. Later changes of '
-  'private.reading_words have no effect until it is called again.';
+  'Extracts from the text of a listing the terms of fields that can be empty, such as '
+  'furnished:none or block:5. Of overlapping phrases, only the longest counts. A phrase after a '
+  'negation does not count. Later changes of private.reading_words do not affect documents that '
+  'are already stored.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -19946,8 +20363,8 @@ declare
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no));
 begin
-  -- Terms for the fields that filters look up by term. A number of rooms has a term for itself and
-  -- for each smaller number.
+  -- Adds terms for the fields that filters look up by term. A number of rooms gets one term for itself
+  -- and one for each smaller number.
   own := array(
     select distinct coalesce(rule.term, rule.said) || ':' || coalesce(n::text, held #>> '{}')
     from private.search_filter_rules as rule
@@ -19975,9 +20392,9 @@ $$;
 
 -- sql/08_search/2_rules_filters.sql
 
--- Each filter is defined once, by an attribute of search_filters and a row of search_filter_rules
--- (sql/91_data_filters.sql). test/search/filters.test.ts compares the description for clients
--- (functions/api/search/schemas-filters.ts) with these rows.
+-- Each filter is defined by an attribute of search_filters and a row of search_filter_rules
+-- (sql/91_data_filters.sql). test/search/filters.test.ts compares these rows with the schemas of the
+-- OpenAPI description (functions/api/search/schemas-filters.ts).
 
 create type private.search_filters as (
   type text,
@@ -20012,8 +20429,8 @@ create type private.search_filters as (
   said tsquery
 );
 comment on type private.search_filters is
-  'Parsed filters; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km. said: terms '
-  'of q that a listing may also state in its text (private.said_terms).';
+  'Parsed filters. bbox is minLng, minLat, maxLng, maxLat; near is lat, lng, km. said: terms read '
+  'from q that a listing may also state in its text (private.said_terms).';
 
 create table private.search_filter_rules (
   name text primary key, -- the key of the filter in JSON and the name of the attribute
@@ -20034,10 +20451,10 @@ grant select on private.search_filter_rules to acting;
 create policy "functions for clients read all" on private.search_filter_rules
   for select to acting using (true);
 comment on table private.search_filter_rules is
-  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes have its '
-  'column. said: its term, if a listing with an empty field can state it in its text '
-  '(private.said_terms). let_go: the step of private.similar_listings that drops or widens the '
-  'filter if it was read from q; null: never. Never purged: one row per filter.';
+  'How each filter is parsed and applied. is_indexed: whether the newest-first indexes contain its '
+  'column. said: its term, if a listing whose field is empty can state the value in its text '
+  '(private.said_terms). let_go: the step at which private.similar_listings drops or widens the '
+  'filter if it was read from q; null if it never does. Never purged: one row per filter.';
 
 create table private.kind_groups (
   kind text primary key,
@@ -20048,26 +20465,27 @@ grant select on private.kind_groups to acting;
 create policy "functions for clients read all" on private.kind_groups
   for select to acting using (true);
 comment on table private.kind_groups is
-  'Groups of similar kinds: if too few listings of a kind are found, the other kinds with its name '
-  'are shown as similar. Never purged: one row per kind.';
+  'Groups of similar kinds; name is the group. If a search finds too few listings of a kind, '
+  'listings of the other kinds in its group are shown as similar. Never purged: one row per kind.';
 
 create function private.inside_maximum(lowest numeric, highest numeric, edge numeric)
   returns numeric
   language sql immutable
   return case
     when highest >= edge then edge
-    -- The next smaller number. A maximum far below 1 would underflow double precision.
+    -- The next smaller number in double precision. For a maximum far below 1, this would underflow.
     when highest > lowest and highest > 1
       then (highest::double precision * (1 - 2::double precision ^ -53))::text::numeric
     else highest
   end;
 comment on function private.inside_maximum is
-  'The last coordinate inside a box. The maximum itself is outside, so that a listing on the edge '
-  'between two boxes is in only one, except at the edge of Kuwait or if the box has no size.';
+  'Returns the largest coordinate inside a box. The maximum itself is outside, so that a listing '
+  'on the edge between two boxes is in only one of them. It is inside at the edge of Kuwait, and '
+  'if minimum and maximum are equal.';
 
 create function private.parse_bbox(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
-  set extra_float_digits = 1 -- the number before a maximum must be exact
+  set extra_float_digits = 1 -- the number just below a maximum must be exact
 as $$
 declare
   box numeric[];
@@ -20083,7 +20501,8 @@ begin
   return null;
 end
 $$;
-comment on function private.parse_bbox is 'A box clipped to Kuwait; null if nothing is left.';
+comment on function private.parse_bbox is
+  'Clips a box to Kuwait. Null if nothing is left or the value is invalid.';
 
 create function private.parse_near(value jsonb) returns jsonb
   language plpgsql immutable set search_path = ''
@@ -20115,7 +20534,8 @@ begin
 end
 $$;
 comment on function private.parse_time is
-  'An ISO 8601 time, or a date as the start of that day in Kuwait; null if it is neither.';
+  'Returns an ISO 8601 time, or the start of a date in Kuwait time. Null if the value is neither a '
+  'time nor a date.';
 
 create function private.parse_search_filter(
   rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
@@ -20137,7 +20557,7 @@ begin
         when jsonb_array_length(value) > 200 then 'too_big'
         when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
-      -- An empty list is no filter, and repeated codes are dropped.
+      -- An empty list counts as no filter. Duplicate codes are removed.
       clean := case
         when problem is not null or value = '[]' then null
         when jsonb_array_length(value) = 1 then value
@@ -20179,7 +20599,7 @@ as $$
 declare
   clean jsonb := '{}';
   problems jsonb := '[]';
-  ranges jsonb := '[]'; -- ranges that end before they begin
+  ranges jsonb := '[]'; -- ranges whose minimum is greater than the maximum
   given record;
   rule private.search_filter_rules;
   parsed record;
@@ -20198,7 +20618,7 @@ begin
     end if;
     parsed := private.parse_search_filter(rule, given.value);
     if parsed.problem is not null then
-      -- The only text that may be too long is a block.
+      -- Only a block can be too long; its maximum length is 30.
       problems := problems || private.field_problem(given.name, parsed.problem, most => 30);
       continue;
     end if;
@@ -20258,8 +20678,9 @@ begin
 end
 $$;
 comment on function private.search_conditions is
-  'The SQL conditions of a strategy (null for any) and of filters ($1), built from constants only, '
-  'never from input. is_indexed: whether the newest-first indexes can answer all conditions.';
+  'Returns the SQL conditions of a strategy (null for any) and of filters ($1). The SQL contains '
+  'only constants, never input. is_indexed: whether the newest-first indexes contain all columns '
+  'that the conditions use.';
 
 create function private.strategy_terms(strategy text) returns tsquery
   language sql immutable
@@ -20270,11 +20691,11 @@ create function private.strategy_terms(strategy text) returns tsquery
 
 create function private.search_terms(given jsonb, are_said boolean default false) returns tsquery
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- The codes are already validated. A document has a term for each number of rooms up to its own.
+  -- The codes are already validated. A document has one term for each number of rooms up to its own.
   return (
     select string_agg('(' || coalesce((
       select string_agg(private.quote_lexeme(chosen.term || ':' || case
@@ -20291,7 +20712,7 @@ begin
         else (
           select coalesce(jsonb_agg(code), '[]') from unnest(private.reading_values(rule.vocabulary)) as code
           where not part.value ? code
-          having count(*) <= 8 -- more would cost more than they save
+          having count(*) <= 8 -- a longer list would cost more than it saves
         )
       end, case when are_said then rule.said else rule.term end
     ) as chosen (value, term)
@@ -20301,8 +20722,9 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'Terms that preselect listings and keep all that meet private.search_conditions. Excluded codes '
-  'are replaced by the remaining codes. are_said: only terms that a listing may state in its text.';
+  'Returns terms with which an index preselects listings. They exclude no listing that meets '
+  'private.search_conditions. Excluded codes are expressed by listing the other codes. are_said: '
+  'only terms that a listing may state in its text.';
 
 -- sql/08_search/2_rules_names.sql
 
@@ -20311,13 +20733,13 @@ create function private.name_phrases(name text) returns text[]
 as $$
 declare
   plain constant text := private.search_text(name);
-  -- This finds, for example, عبد الله and عبدالله, and جابر الأحمد without مدينة.
+  -- Spellings in which the name is also found, such as عبد الله and عبدالله, or without مدينة.
   ways text[] := array[
     plain, regexp_replace(plain, '^ابو ', 'ابو'), regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', '')
   ];
 begin
   if plain ~ '^[a-z]' then
-    -- This finds, for example, Al-Salem, Alsalem and Salem.
+    -- Al-Salem is also found as Alsalem and Salem.
     ways := ways || array[
       regexp_replace(plain, '(^| )al ', '\1', 'g'), regexp_replace(plain, '(^| )al ', '\1al', 'g'),
       'al ' || plain, 'al' || plain
@@ -20364,7 +20786,8 @@ begin
 end
 $$;
 comment on function private.update_names is
-  'Updates the names in private.reading_words and private.search_names without writing listings.';
+  'Updates names in private.reading_words and private.search_names. No listing has to be '
+  'rewritten.';
 
 create trigger areas_are_known_by_name
   after insert or update or delete on public.areas
@@ -20395,16 +20818,17 @@ begin
 end
 $$;
 comment on function private.earth_point is
-  'Coordinates in km from the earth''s centre. An index sorts exactly by their distance, because '
-  'the straight line between two points grows with the distance on the surface.';
+  'Converts a location to coordinates in km from the centre of the earth. An index can sort '
+  'exactly by the straight-line distance of two such points, because that increases with their '
+  'distance on the surface.';
 
 create function private.search_rectangle(filters private.search_filters) returns double precision[]
   language plpgsql immutable set search_path = ''
 as $$
 declare
   angle double precision := filters.near[3] / 6371.0088;
-  -- width and height are the distances in degrees from the centre to the edges of the circle, with
-  -- ten centimetres added for rounding errors. least and greatest prevent errors at a pole.
+  -- width and height are the distances in degrees from the centre of the circle to its edge, plus ten
+  -- centimetres for rounding errors. least and greatest prevent errors at the poles.
   width double precision := 0.000001
     + asind(least(1, sin(angle) / greatest(cosd(filters.near[1]), 1e-9)));
   height double precision := 0.000001 + degrees(angle);
@@ -20412,7 +20836,8 @@ begin
   if num_nulls(filters.bbox, filters.near) = 2 then
     return null;
   end if;
-  -- All locations are in Kuwait, and greatest and least ignore nulls.
+  -- The constants are the bounds of Kuwait, which contains all locations. greatest and least ignore
+  -- nulls.
   return array[
     greatest(46.50, filters.bbox[1], filters.near[2] - width),
     greatest(28.45, filters.bbox[2], filters.near[1] - height),
@@ -20422,7 +20847,8 @@ begin
 end
 $$;
 comment on function private.search_rectangle is
-  'minLng, minLat, maxLng, maxLat of the intersection of Kuwait, bbox and near; inverted if empty.';
+  'Returns the intersection of Kuwait, bbox and near as minLng, minLat, maxLng, maxLat. If it is '
+  'empty, a minimum is greater than its maximum.';
 
 create function private.search_cells(rectangle double precision[], near double precision[])
   returns integer[]
@@ -20438,7 +20864,8 @@ begin
     cross join lateral generate_series(west, west
       + private.search_cell(rectangle[4], rectangle[3])
       - private.search_cell(rectangle[4], rectangle[1])) as cell
-    -- The corners of the rectangle may be outside the circle. 1 % is added for the earth's curvature.
+    -- Cells in the corners of the rectangle may be outside the circle. 1 % is added for the curvature of
+    -- the earth.
     where near is null or power(111.2 * (near[1]
         - least(greatest(near[1], cell / 32768 / 50.0), cell / 32768 / 50.0 + 0.02)), 2)
       + power(111.2 * cosd(near[1]) * (near[2]
@@ -20462,13 +20889,15 @@ begin
   );
 end
 $$;
-comment on function private.guessable_words is 'At most 200 words that can correct misspelt words.';
+comment on function private.guessable_words is
+  'Returns up to 200 words of a document that may serve as corrections of misspelt words.';
 
 create function private.word_writer(account public.accounts) returns smallint
   language sql immutable
   return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 comment on function private.word_writer is
-  'A small hash of the account, not unique; null without a phone, as such accounts are free.';
+  'Returns a small hash of the account, which is not unique. Null if the account has no phone '
+  'number, because such accounts cost nothing to create.';
 
 create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
   language plpgsql immutable set search_path = ''
@@ -20479,14 +20908,14 @@ begin
 end
 $$;
 comment on function private.five_writers is
-  'Adds up to five new marks if there are fewer than five. More than five do no harm.';
+  'Adds up to five new hashes if there are fewer than five. The result may have more than five.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare words
+  security definer -- row-level security would prevent the use of the trigram indexes
   set search_path = ''
-  set plan_cache_mode = force_generic_plan -- planning at every call takes five times as long
-  -- Without these settings the planner compares all names one by one, because they are few.
+  set plan_cache_mode = force_generic_plan -- planning on every call would take five times as long
+  -- Without these settings, the planner would compare all names one by one, because there are few.
   set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
 as $$
 declare
@@ -20494,7 +20923,8 @@ declare
   names text[];
   words text[];
 begin
-  -- For a short word two shared trigrams satisfy the index, so only short words are compared with it.
+  -- For a short word, two common trigrams are enough for a match in the index, so it is compared only
+  -- with other short words.
   perform set_config('pg_trgm.similarity_threshold', case when is_short then '0.3' else '0.4' end, true);
   -- Names are limited separately, so that words of listings cannot crowd them out.
   names := array(
@@ -20515,22 +20945,24 @@ begin
       union all
       select other.word, other.listings from private.search_vocabulary as other
       where not is_short and other.is_shared and other.word operator(extensions.%) similar_words.word
-      limit 2000 -- ten times the largest number found at a million listings
+      limit 2000 -- ten times the largest number seen with a million listings
     ) as found
     where found.word <> all (names)
     order by extensions.similarity(found.word, similar_words.word) desc, found.listings desc, found.word
     limit 10
   );
-  -- A set clause would restore the setting too, but only a superuser may create such a function.
+  -- A set clause of the function would restore the setting too, but only a superuser may use it for this
+  -- setting.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
   return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'Up to three names and ten words of listings with a trigram similarity of at least 0.4 (0.3 for '
-  'a short word), each sorted by similarity, then by number of listings.';
+  'Returns up to three names, followed by up to ten words of listings, with a trigram similarity '
+  'of at least 0.4 (0.3 for a short word). Both are sorted by similarity, then by number of '
+  'listings.';
 
--- This function is inlined, because a body of begin atomic needs no search_path.
+-- The planner can inline this function, because a begin atomic body needs no search_path.
 create function private.lexemes_of(word text) returns setof text
   language sql stable
 begin atomic
@@ -20539,7 +20971,7 @@ begin atomic
   select search_names.term from private.search_names where search_names.word = lexemes_of.word;
 end;
 comment on function private.lexemes_of is
-  'The word itself, and the terms of places, kinds and usages whose names contain it.';
+  'Returns the word itself and the terms of places, kinds and usages whose names contain the word.';
 
 create function private.alike_words(words text[]) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -20556,19 +20988,20 @@ begin
         and not exists (select from private.search_vocabulary as known
           where known.word = given.word and known.listings >= 16)
       order by given.index
-      limit 4 -- each takes a millisecond
+      limit 4 -- each word takes a millisecond
     ) as doubtful
   );
 end
 $$;
 comment on function private.alike_words is
-  'The similar words of the first four words that are neither frequent nor part of a name.';
+  'Returns the similar words of each of the first four words that are neither frequent nor part of '
+  'a name.';
 
 create function private.search_query(
   words text[], alike jsonb default '{}', joint text default '&'
 ) returns tsquery
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -20589,8 +21022,8 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'Requires all words (any word if joint is |), or similar words, in the text or a name '
-  '(lexemes_of).';
+  'Returns a query for listings with all words (with any of them if joint is |). A word may be '
+  'replaced by a similar one (alike), and may be in the text or in a name (private.lexemes_of).';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -20599,7 +21032,7 @@ create function private.both_filters(
   out filters private.search_filters, out conflicts text[]
 )
   language plpgsql stable
-  security definer -- several roles call it, and each would need its own plan
+  security definer -- otherwise, each calling role would need its own plan
   set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -20644,8 +21077,8 @@ begin
 end
 $$;
 comment on function private.both_filters is
-  'Joins the given filters with the filters read from q. conflicts: given filters that contradict '
-  'them.';
+  'Combines the filters of the client (given) with the filters that were read from q (understood). '
+  'conflicts: the names of filters of the client that contradict those of q.';
 
 create function private.exact_query(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -20667,7 +21100,7 @@ begin
     read := private.read_query(q, strategy, sort);
     if not 'floor' = any (given.kinds) and read.filters -> 'kinds' = '["floor"]'
       and read.filters ? 'floorMin' then
-      -- If other kinds are given, دور ارضي means the ground floor of one of these.
+      -- If the client filters by other kinds, دور ارضي means a ground floor of one of those kinds.
       read.filters := read.filters - 'kinds';
       read.found := jsonb_path_query_array(read.found, '$[*] ? (@.field != "kinds")');
     end if;
@@ -20689,14 +21122,15 @@ begin
 end
 $$;
 comment on function private.exact_query is
-  'The filters and words of a query, its description for clients, and its reading, which is null '
-  'if no listing may match.';
+  'Returns the filters and words of a search, the interpretation of q that clients see '
+  '(understood), and the full interpretation (read), which is null if no listing may match.';
 
 -- sql/08_search/4_reads_2_plan.sql
 
--- Pages are found by scanning index ranges in sort order. A range is the part of an index in which
--- the leading columns have one value; in a scan of all listings most would not match. A range costs
--- 0.1 ms at a million listings, so a search for over four areas or eight kinds has none for them.
+-- A page is found by scanning ranges of an index in sort order. A range is the part of an index in
+-- which the leading columns have fixed values. Scanning the whole index instead would skip many
+-- listings that do not match. With a million listings, each range costs 0.1 ms, so more than four areas
+-- or eight kinds do not get ranges of their own.
 
 create type private.search_plan as (
   filters private.search_filters,
@@ -20725,14 +21159,15 @@ create type private.search_plan as (
   to_gather double precision
 );
 comment on type private.search_plan is
-  'How a search finds the first listings after a given one, perhaps among given ids. In its SQL '
-  'texts $1 is filters and $2 the plan. rectangle, cells: they cover the box or circle. '
-  'conditions: all that a listing must meet; beside_words: all except those on its words. key: the '
-  'sort expression; after: the condition that a listing comes after the given one. compared: the '
-  'leading columns of an index, each with its values in choices; ranges: the number of '
-  'combinations of these values; is_indexed: whether their indexes can answer all conditions. '
-  'found_by: an indexable condition that every match meets; to_gather: the expected number of '
-  'listings that meet it; rest: the remaining conditions.';
+  'How a search finds the first listings after a given listing, optionally only among given ids. '
+  'In the SQL of its attributes, $1 is filters and $2 is the plan. rectangle and cells cover the '
+  'box or circle. conditions: all conditions; beside_words: all except the condition on words. '
+  'key: the sort expression. after: the condition that a listing comes after the given one. '
+  'compared: the leading columns of an index; choices: the values of each of these columns; '
+  'ranges: the number of combinations of these values. is_indexed: whether the newest-first '
+  'indexes contain all columns that the conditions use. found_by: an indexable condition that '
+  'every match meets. to_gather: the expected number of listings that meet found_by. rest: the '
+  'remaining conditions.';
 
 create function private.with_ranges(
   plan private.search_plan, strategy text, sort text
@@ -20743,14 +21178,15 @@ declare
   filters constant private.search_filters := plan.filters;
   kinds constant integer := cardinality(filters.kinds);
   areas constant integer := cardinality(filters."areaIds");
-  most integer := 8; -- the most kinds that get ranges of their own
+  most integer := 8; -- the maximum number of kinds that get ranges of their own
 begin
   plan.compared := '{}';
   plan.choices := '{}';
   plan.ranges := 1;
   if sort = 'newest' and num_nonnulls(filters.bbox, filters.near) > 0 then
-    -- The newest listings of a box are found in the index of cells, among the newest of each cell
-    -- that the box touches. The newest of a large box are likely among the newest of all listings.
+    -- The newest listings in a box are found in the index on cells, among the newest of each cell that
+    -- the box touches. A box with too many cells is so large that its newest listings are likely to be
+    -- among the newest of all.
     plan.rectangle := private.search_rectangle(filters);
     plan.cells := private.search_cells(plan.rectangle, filters.near);
     if cardinality(plan.cells) <= 64 then
@@ -20859,7 +21295,7 @@ create function private.matches_of(plan private.search_plan) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
-  -- Without "offset 0", listings found by their words would be compared with those words again.
+  -- Without "offset 0", listings that were found by words would be compared with the words again.
   return case when plan.found_by is null then 'private.search_documents where ' || plan.conditions
     else format('(select * from private.search_documents where %s offset 0) as search_documents where %s',
       plan.found_by, plan.rest) end;
@@ -20868,8 +21304,8 @@ $$;
 
 -- sql/08_search/4_reads_3_newest.sql
 
--- The most frequent searches are static statements, which a connection plans once, because planning
--- takes two thirds of the time. 4_reads_3_run.sql continues if the page is not full.
+-- The most frequent searches use static statements, which a connection plans only once, because
+-- planning takes two thirds of the time. If they do not fill the page, 4_reads_3_run.sql takes over.
 
 create function private.newest_range(
   of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
@@ -20877,7 +21313,7 @@ create function private.newest_range(
   property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
   auction_ends_at timestamptz, document tsvector
 )
-  language sql stable -- without a search_path, so that it is inlined into the statements that use it
+  language sql stable -- no search_path, so that the planner can inline it into its callers
 begin atomic
   (
     select property_id, published_at, type, kind, price, bedrooms, auction_ends_at, null::tsvector
@@ -20903,8 +21339,9 @@ begin atomic
   );
 end;
 comment on function private.newest_range is
-  'The newest 1,000 listings of an area, a kind or all, or with_text the newest 6,000 of all. They '
-  'are sorted, because only one of the three selects returns rows.';
+  'Returns the newest 1,000 listings of an area, of a type and kind, or of all; if with_text is '
+  'set, the newest 6,000 of all. The result is sorted, because only one of the three selects '
+  'returns rows.';
 
 create function private.newest_hits(
   strategy text, filter_type text, kinds text[], price_min numeric, price_max numeric,
@@ -20912,7 +21349,7 @@ create function private.newest_hits(
   of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
 ) returns table (ids uuid[], keys text[])
   language sql
-  stable -- inlined like newest_range; conditions on a literal null disappear
+  stable -- inlined like newest_range; the planner removes conditions on a literal null
 begin atomic
   select array_agg(page.property_id), array_agg(page.published_at::text)
   from (
@@ -20944,7 +21381,8 @@ declare
   of_kind constant text := case
     when of_area is null and filters.type is not null and cardinality(filters.kinds) = 1
     then filters.kinds[1] end;
-  -- Conditions are checked per listing, and a variable is read faster than a field of filters.
+  -- The conditions are checked for each listing, and reading a variable is faster than reading a field
+  -- of filters.
   filter_type constant text := filters.type;
   kinds constant text[] := filters.kinds;
   price_min constant numeric := filters."priceMin";
@@ -20959,14 +21397,14 @@ begin
     or cardinality(filters."areaIds") > 1
     or words is not null and (not (filters is null) or words::text ~ '[&!<]') then
     return;
-  -- a separate condition, because the subquery would slow down the other searches
+  -- This is a separate condition, because its subquery would slow down the other searches.
   elsif words is not null then
     if (
       select coalesce(sum(search_vocabulary.listings), 0) * 3000
       from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
       join private.search_vocabulary on search_vocabulary.word = alternative[1]
     ) < size * (select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
-      return; -- the words are so rare that 3,000 listings would hardly fill a page
+      return; -- the words are so rare that 3,000 listings would rarely fill a page
     end if;
   end if;
   if of_area is not null then
@@ -20989,7 +21427,7 @@ begin
   keys := coalesce(keys, '{}');
   is_complete := cardinality(ids) = size;
   if not is_complete and words is null then
-    -- The page is complete if the range has fewer than 1,000 listings, because all were read.
+    -- If the range has fewer than 1,000 listings, all of them were read, so the page is complete.
     is_complete := not exists (
       select from private.newest_range(of_area, filters.type, of_kind, false, before_at, before_id)
       offset 999
@@ -20998,21 +21436,22 @@ begin
 end
 $$;
 comment on function private.newest_listings is
-  'Answers simple searches: of one area, of one kind with its type, or of all listings, filtered '
-  'by type, kinds, price and bedrooms; or only by a common word. For other searches ids is null.';
+  'Runs simple searches: those in one area, for one type and kind, or in all listings, filtered by '
+  'type, kinds, price and bedrooms, and those for only a frequent word. For any other search, ids '
+  'is null.';
 
 -- sql/08_search/4_reads_3_run.sql
 
--- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). Rare
--- matches are all found through another index and then sorted (gather_listings). Left alone, the
--- planner decides by averages and scans a million rows for two frequent words that never occur
--- together. So the planner only provides estimates, and this code decides between the two.
+-- If matches are frequent, a short scan of the index ranges fills the page (walk_ranges). If they are
+-- rare, all of them are found through another index and then sorted (gather_listings). On its own, the
+-- planner would decide by averages and scan a million rows for two frequent words that never occur
+-- together. Therefore, the planner only provides estimates, and this code makes the decision.
 
 create function private.walk_ranges(
   plan private.search_plan, depth integer, out ids uuid[], out keys text[], out is_complete boolean
 )
   language plpgsql stable set search_path = ''
-  -- Otherwise the planner would sort results that it expects to be small instead of using an index.
+  -- Otherwise, the planner would sort results that it expects to be small instead of using the index.
   set enable_sort = off
   set enable_bitmapscan = off
   set enable_seqscan = off
@@ -21038,7 +21477,7 @@ begin
   is_complete := cardinality(ids) = plan.size and plan.ranges = 1;
   if not is_complete and (plan.compared <> '{}' or plan.bounds || plan.after <> '' or depth >= (
       select reltuples from pg_class where oid = 'private.search_documents'::regclass)) then
-    -- The rest of a range does not matter if it sorts after the last listing of a full page.
+    -- The unread rest of a range does not matter if it sorts after the last listing of a full page.
     execute format('select not exists (select from %s cross join lateral (select from '
       '(select %s as key, property_id from private.search_documents where %s%s '
       'order by key%s, property_id%5$s limit $3) as walked offset $3 - 1) as last)',
@@ -21050,16 +21489,17 @@ begin
 end
 $$;
 comment on function private.walk_ranges is
-  'Scans depth rows of each range. is_complete: whether no other listing belongs on the page.';
+  'Scans the first depth rows of each range. is_complete: whether no other listing can belong on '
+  'the page.';
 
 create function private.gather_listings(
   plan private.search_plan, out ids uuid[], out keys text[]
 )
   language plpgsql stable set search_path = ''
-  set enable_seqscan = off -- else the planner scans all listings for words that it believes frequent
+  set enable_seqscan = off -- otherwise, the planner scans all listings for words it considers frequent
 as $$
 begin
-  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another.
+  -- "offset 0" keeps the planner from scanning in sort order or combining the index with another one.
   execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
     'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
     'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
@@ -21088,14 +21528,14 @@ begin
 end
 $$;
 comment on function private.expected_listings is
-  'The planner''s estimate of the listings that meet a condition or, without one, are in the '
-  'index ranges.';
+  'Returns how many listings, by the estimate of the planner, meet a condition or, without a '
+  'condition, are in the index ranges.';
 
 create function private.listings_with_words(words tsquery) returns bigint
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- A query joins words, or alternatives in brackets, by &.
+  -- In a query, & joins words, or alternatives in parentheses.
   return (
     select min(required.listings)
     from (
@@ -21110,8 +21550,8 @@ begin
 end
 $$;
 comment on function private.listings_with_words is
-  'An upper bound on the number of listings with all these words, from the last count; null if no '
-  'word is counted.';
+  'Returns an upper bound for the number of listings with all these words, based on the last '
+  'count. Null if the words are not counted.';
 
 create function private.few_with_words(words tsquery) returns uuid[]
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -21131,7 +21571,8 @@ begin
   return case when cardinality(few) <= 300 then few end;
 end
 $$;
-comment on function private.few_with_words is 'The listings with the words; null if more than 300.';
+comment on function private.few_with_words is
+  'Returns the listings that match the words, or null if there are more than 300.';
 
 create function private.with_source(
   plan private.search_plan, strategy text, with_words bigint default null
@@ -21172,7 +21613,7 @@ begin
   ], null) loop
     expected := private.expected_listings(plan, source);
     if source = by_text then
-      -- The planner has no statistics for rare words and assumes each is in one of 1,000 listings.
+      -- The planner has no statistics for rare words and assumes that 1 in 1,000 listings has each.
       expected := greatest(1, least(expected, with_words));
     end if;
     if plan.found_by is null or expected < plan.to_gather then
@@ -21191,8 +21632,8 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'Adds the condition for which an index returns the fewest listings. with_words: '
-  'private.listings_with_words.';
+  'Sets found_by to the condition for which an index returns the fewest listings. with_words is '
+  'the result of private.listings_with_words.';
 
 create function private.find_listings(
   strategy text, sort text, filters private.search_filters, words tsquery, among uuid[],
@@ -21246,7 +21687,7 @@ begin
   end if;
   if words is not null and among is null then
     with_words := private.listings_with_words(words);
-    -- Deals and auctions are few: the text index quickly finds those with frequent words.
+    -- There are few deals and auctions, so the text index quickly finds those with frequent words too.
     among := case when with_words <= few or strategy in ('deal', 'auction') then
       private.few_with_words(coalesce(words && private.strategy_terms(strategy), words)) end;
     if among = '{}' then
@@ -21264,8 +21705,9 @@ begin
     plan := private.with_source(plan, strategy, with_words);
     is_few := is_few or plan.to_gather <= few;
   end if;
-  -- A useless scan of this depth takes one or two milliseconds at a million listings: the newest
-  -- rows lie side by side, and an index that can answer everything needs no table rows.
+  -- With a million listings, a scan of this depth that does not fill the page wastes one or two
+  -- milliseconds: the newest rows are stored close together, and an index that contains all compared
+  -- columns needs no table rows.
   depth := greatest(300, case when plan.is_indexed then 3000 else 1500 end / greatest(plan.ranges, 1));
   cost := case
     when plan.is_indexed then 0.05
@@ -21278,8 +21720,8 @@ begin
       when met = 0 then private.expected_listings(plan)
       else private.expected_listings(plan) * least(size / plan.to_gather, 1)
     end;
-    -- Listings with several of the words are counted several times, so to_gather is often twice the
-    -- real number. A useless scan of this depth takes no longer than gathering.
+    -- A listing with several of the words is counted several times, so to_gather is often twice the real
+    -- number. Even if a scan of this depth does not fill the page, it takes no longer than gathering.
     depth := greatest(depth, least(3 * to_pass, 30000, plan.to_gather / cost)::integer);
   end if;
   if among_newest and words is not null and not is_few and plan.to_gather > 3000 then
@@ -21299,7 +21741,7 @@ begin
     end if;
     to_pass := case when found.ids = '{}' then private.expected_listings(plan)
       else depth::double precision * plan.ranges * size / cardinality(found.ids) end;
-    -- The next scan is twice as deep as a full page needs if matches remain as frequent.
+    -- If matches stay equally frequent, half the depth of the next scan is enough for a full page.
     depth := least(2 * to_pass, 2000000000);
   end loop;
   found := private.gather_listings(plan);
@@ -21308,14 +21750,15 @@ begin
 end
 $$;
 comment on function private.find_listings is
-  'The first listings in sort order (null: any), with their keys, after a given one and among '
-  'given ids. among_newest: if over about 3,000 listings have the words, only the first 3,000 of '
-  'the ranges are searched.';
+  'Returns the first listings in sort order (in any order if sort is null) and their sort keys. '
+  'after_key and after_id: only listings after this one. among: only these ids. among_newest: if '
+  'more than about 3,000 listings have the words, only the first 3,000 of the ranges are searched.';
 
 -- sql/08_search/4_reads_3_similar.sql
 
--- If fewer than five listings fit a query, similar ones follow: filters that were read from q are
--- dropped or widened step by step, until there are five. The type and the client's filters stay.
+-- If fewer than five listings match a query, similar listings are added. For this, the filters that
+-- were read from q are dropped or widened step by step until there are five listings. The type and the
+-- filters of the client are kept.
 
 create function private.wider_filters(wide jsonb, step integer) returns jsonb
   language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan
@@ -21351,8 +21794,8 @@ begin
 end
 $$;
 comment on function private.wider_filters is
-  'Drops or widens the filters whose let_go is this step. areaIds gets the five nearest areas, '
-  'nearest first.';
+  'Drops or widens the filters whose let_go equals this step. areaIds is extended by the five '
+  'nearest areas, the nearest first.';
 
 create function private.ranked_listings(
   read private.reading, alike jsonb, areas text[], ids uuid[], steps integer[],
@@ -21420,9 +21863,10 @@ begin
 end
 $$;
 comment on function private.ranked_listings is
-  'The first 30 by step, then by the number of missed filters and words (a similar word is a '
-  'partial miss), then by areas. items: the id, then a digit for each of names: 1 if missed, else '
-  '0. guessed: the similar words that were found.';
+  'Returns the first 30 listings, sorted by step, then by how many filters and words they miss (a '
+  'similar word is a partial miss), then by the order of areas. items: the id of each listing, '
+  'followed by one digit per name in names: 1 if the listing misses it, otherwise 0. guessed: the '
+  'similar words that were found.';
 
 create function private.similar_listings(
   strategy text, sort text, given private.search_filters, read private.reading, words tsquery,
@@ -21437,7 +21881,7 @@ declare
   any_alike constant tsquery := private.search_query(read.words, alike, '|');
   wider jsonb := read.filters;
   tried record;
-  asks boolean; -- whether a filter names wanted values
+  asks boolean; -- whether a filter says what is wanted, and not only what is excluded
   ids uuid[] := '{}';
   step integer;
   steps integer[] := '{}';
@@ -21449,7 +21893,7 @@ begin
   if fitting = '{}' and not (given is null) and (private.find_listings(strategy, sort,
     (private.both_filters(given, jsonb_strip_nulls(jsonb_build_object('type', read.filters -> 'type')))
     ).filters, null, null, null, null, 1)).ids = '{}' then
-    return; -- no step drops the client's filters
+    return; -- nothing matches the type and the filters of the client, and no step drops these
   end if;
   foreach step in array case when literal then '{-1}' else '{-1,0,1}' || array(
     select distinct rule.let_go::integer from private.search_filter_rules as rule
@@ -21460,7 +21904,7 @@ begin
     if step > 1 then
       wider := private.wider_filters(wider, step);
     end if;
-    -- Exclusions alone do not name wanted values.
+    -- Exclusions alone do not say what is wanted.
     asks := wider - '{notKinds,notAreaIds,notGovernorateIds}'::text[] <> '{}';
     words := case when step = -1 then private.search_query(read.words, alike)
       when step = 0 or not asks then any_alike end;
@@ -21469,8 +21913,8 @@ begin
       select found.id
       from unnest((private.find_listings(strategy, sort,
         (private.both_filters(given, wider)).filters, words, null, null, null,
-        -- The listings that step 1 adds have none of the words, so their order is final: 30 are
-        -- enough, plus up to 4 that were found before.
+        -- The listings that step 1 adds have none of the words, so their order is final. 30 of them are
+        -- enough, plus up to 4 that were found earlier.
         case step when 1 then 34 else 200 end, true)).ids)
         with ordinality as found (id, index)
       where found.id <> all (fitting || ids)
@@ -21488,9 +21932,10 @@ begin
 end
 $$;
 comment on function private.similar_listings is
-  'Up to 30 listings besides the fitting ones. Steps: -1 requires every word or a similar one (the '
-  'only step if literal), 0 any of these, 1 no words; later ones call private.wider_filters. Step '
-  '1 reads the first 34 listings, the other steps read the first 200.';
+  'Returns up to 30 similar listings in addition to those that match (fitting). Step -1 requires '
+  'every word or a similar one; if literal is true, it is the only step. Step 0 requires any of '
+  'these words, step 1 none. Later steps call private.wider_filters. Step 1 reads the first 34 '
+  'listings, the other steps read the first 200.';
 
 -- sql/08_search/4_reads_4_page.sql
 
@@ -21520,7 +21965,8 @@ begin
 end
 $$;
 comment on function private.require_search is
-  'Refuses unknown values; drop_desc is only for deals, ends_at for auctions, distance with near.';
+  'Refuses unknown values. drop_desc is allowed only for deals, ends_at only for auctions, and '
+  'distance only with near.';
 
 create function private.search_page(
   strategy text, sort text, given private.search_filters, q text, literal boolean,
@@ -21556,7 +22002,7 @@ begin
     if cursor_state ->> 'reading' <> reading then -- an administrator has changed a word since the last page
       perform private.refuse_field('cursor', 'cursor_invalid');
     end if;
-    -- At least 5 are read, because similar listings follow if fewer fit.
+    -- At least 5 are read, because similar listings follow if fewer match.
     found := private.find_listings(strategy, order_of, exact.filters, exact.words, null,
       cursor_state ->> 'key', (cursor_state ->> 'id')::uuid, greatest(page_size + 1, 5));
     items := found.ids;
@@ -21581,8 +22027,9 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page; similar listings have digits as in private.ranked_listings. If there are '
-  'any, the cursor contains the rest of the list, otherwise the last key.';
+  'Returns the ids of a page. Those of similar listings are followed by digits, as in '
+  'private.ranked_listings. If there are similar listings, the next cursor contains the rest of '
+  'the list, otherwise the key of the last listing.';
 
 create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
@@ -21635,9 +22082,10 @@ begin
 end
 $$;
 comment on function private.search is
-  'Facade: a page of a search as JSON text; the facade has checked the form of the arguments. q is '
-  'interpreted, unless literal; understood is the result. If fewer than 5 listings fit, similar '
-  'ones follow; similar lists from which index on which filters are dropped or widened.';
+  'Facade: returns a page of search results as JSON text. The facade has already validated the '
+  'arguments. Unless literal is true, q is interpreted; understood is the interpretation. If fewer '
+  'than 5 listings match, similar ones follow. similar contains, for each group of these, the '
+  'index of its first listing and the filters that were dropped or widened.';
 
 grant execute on function private.search to anon, authenticated;
 
@@ -21687,12 +22135,12 @@ begin
         else $sql$jsonb_build_object('value', counted.value)$sql$ end,
       case rule.comparison when '>=' then 'counted.value' else 'counted.listings desc, counted.value' end,
       format(case rule.comparison when '@>' then 'unnest(%I)' else '%I' end, rule.compared),
-      case rule.compared when 'bedrooms' -- this many or more
+      case rule.compared when 'bedrooms' -- counts listings with this many bedrooms or more
         then format('sum(sum(listings)) over (order by %I desc nulls last)', rule.compared)
         else 'sum(listings)' end), ', ')
   into columns, names, facets
   from unnest(rules) as rule
-  -- Rents and sale prices have different scales.
+  -- Rents and sale prices have different scales, so they are not counted together.
   where rule.compared <> 'price' or filters.type is not null
     or count_facets.strategy = 'exchange';
   if columns is null then
@@ -21726,7 +22174,7 @@ declare
   facet_query record; -- the query whose listings a facet counts
   counted integer;
   is_similar boolean := false;
-  is_late boolean := false; -- the statement has timed out, and will not a second time
+  is_late boolean := false; -- the statement has timed out; the timeout does not fire a second time
   part record;
   counts jsonb;
 begin
@@ -21742,7 +22190,7 @@ begin
     cross join lateral (select jsonb_populate_record(given, jsonb_build_object(
       rule.name, null, replace(rule.name, 'Min', 'Max'), null)) as filters) as others
     where replace(rule.name, 'Min', '') = any (facets)
-    -- only the index of the sample has amenities beside the other columns
+    -- Amenities are counted apart, because only the index of the sample contains them.
     group by others.filters, rule.comparison = '@>'
     order by others.filters is distinct from given, rule.comparison = '@>'
   loop
@@ -21763,7 +22211,7 @@ begin
       and (private.similar_listings(strategy, private.default_sort(strategy), given, exact.read,
         exact.words, coalesce(literal, false), '{}')).items <> '{}';
   exception
-    when query_canceled then null; -- the count is known nevertheless
+    when query_canceled then null; -- the count is known already
   end;
   return jsonb_build_object('count', least(counted, 1000), 'capped', counted > 1000)
     || case when is_similar then '{"similar": true}' else '{}' end::jsonb
@@ -21771,9 +22219,10 @@ begin
 end
 $$;
 comment on function private.count_listings is
-  'Facade: {count, capped} of the listings that fit a search, without similar ones, exact up to '
-  '1,000. similar: count is 0 and private.search finds similar ones. facets: each is counted '
-  'without its own filter, and is null after a timeout.';
+  'Facade: returns {count, capped}: the number of listings that match a search, without similar '
+  'ones, exact up to 1,000. similar is true if count is 0 but private.search finds similar '
+  'listings. Each of the facets is counted without the filter on its own field, and is null after '
+  'a timeout.';
 
 grant execute on function private.count_listings to anon, authenticated;
 
@@ -21781,14 +22230,14 @@ grant execute on function private.count_listings to anon, authenticated;
 
 create function private.one_letter_off(typed text) returns text[]
   language plpgsql stable
-  security definer -- under row-level security no index can compare words
+  security definer -- row-level security would prevent the use of the indexes on words
   set search_path = ''
-  set plan_cache_mode = force_custom_plan -- an index is used only if the planner knows the patterns
+  set plan_cache_mode = force_custom_plan -- the indexes can be used only if the planner knows the patterns
   set enable_seqscan = off
 as $$
 begin
-  -- One wrong letter leaves the first two right, or the first and all from the third on, or all
-  -- from the second on.
+  -- If one letter is wrong, the first two letters are right, or the first and all from the third on, or
+  -- all from the second on.
   return case when length(typed) between 4 and 60 then array(
     select begun.form
     from (
@@ -21811,7 +22260,8 @@ begin
 end
 $$;
 comment on function private.one_letter_off is
-  'The beginnings of names and of listings'' words that differ from the typed text by one letter.';
+  'Returns beginnings of names and of words in listings that differ from the typed text by one '
+  'letter.';
 
 create function private.suggested_text(q text) returns jsonb
   language sql stable
@@ -21824,11 +22274,11 @@ create function private.suggested_names(
 as $$
 declare
   named text[];
-  whole text[]; -- the names that are typed completely
+  whole text[]; -- the names that were typed completely
   items jsonb[];
   phrases jsonb[];
   read private.reading;
-  allowed text[] := '{}'; -- the terms that are read from before
+  allowed text[] := '{}'; -- the terms that were read from the argument before
   needed integer := 0;
 begin
   select array_agg(best.term), array_agg(best.term) filter (where best.is_whole),
@@ -21880,8 +22330,9 @@ begin
 end
 $$;
 comment on function private.suggested_names is
-  'Suggestions with a name that begins with one of the forms, and that fit the text before it; '
-  'otherwise that text followed by such a name.';
+  'Returns suggestions that contain a name beginning with one of the forms and that agree with the '
+  'text before it. If that text contains more than suggestions can express, returns the text '
+  'followed by such a name.';
 
 create function private.suggest(q text default null, page_size integer default 8) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -21894,20 +22345,20 @@ declare
   forms text[];
   is_wrong boolean;
   items jsonb[] := '{}';
-  words text[] := '{}'; -- words with which the whole text is completed
+  words text[] := '{}'; -- words that complete the last typed word
 begin
   perform private.page_size(page_size);
   if private.query_words(q) <> '{}' then
     parts := regexp_split_to_array(btrim(q), '\s+');
   end if;
-  if cardinality(parts) > 12 then -- each reading costs as much as in a search
+  if cardinality(parts) > 12 then -- each interpretation costs as much as in a search
     parts := '{}';
   end if;
   foreach is_wrong in array '{false,true}'::boolean[] loop
     for size in reverse least(cardinality(parts), case when is_wrong then 2 else 4 end) .. 1 loop
       before := array_to_string(parts[:cardinality(parts) - size], ' ');
-      -- search_text keeps ال before a single letter or the end. Here it is removed, because the name
-      -- is unfinished.
+      -- search_text keeps ال if at most one letter follows. It is removed here, because the name may be
+      -- unfinished.
       typed := regexp_replace(
         private.search_text(array_to_string(parts[cardinality(parts) - size + 1:], ' ')),
         '(^| )ال([^ ]?)$', '\1\2');
@@ -21944,8 +22395,9 @@ begin
 end
 $$;
 comment on function private.suggest is
-  'Facade: {items} that complete the typed text: places, kinds, phrases of these, and words that '
-  'five accounts have written. If nothing begins with the text, one letter may be wrong.';
+  'Facade: returns {items} that complete the typed text: places, kinds, phrases made of these, and '
+  'words that at least five accounts have used. If nothing begins with the text, one wrong letter '
+  'is tolerated.';
 
 grant execute on function private.suggest to anon, authenticated;
 
@@ -21979,7 +22431,7 @@ begin
 end
 $$;
 comment on function private.update_search_document is
-  'Updates private.search_documents and queues the words that changed.';
+  'Updates private.search_documents, and queues the words that were added or removed for counting.';
 
 create trigger properties_are_searched_on_insert
   after insert on public.properties
@@ -22008,7 +22460,7 @@ declare
   lost text[];
   counted bigint;
 begin
-  -- Only one run works at a time, because two that count the same words could deadlock.
+  -- Only one run at a time: two that count the same words could deadlock.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
     return 0;
   end if;
@@ -22043,13 +22495,14 @@ begin
 end
 $$;
 comment on function private.count_search_words is
-  'Job: counts the words of some rows of private.search_word_changes and deletes these rows.';
+  'Job: counts the words of the oldest rows of private.search_word_changes, at most changes rows '
+  'per run, and deletes these rows.';
 
 create function private.recount_search_words() returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Waits for a run of the job, which has locked rows that are deleted here.
+  -- Waits for a running job, which has locked some of the rows that are deleted here.
   perform pg_advisory_xact_lock(hashtextextended('count_search_words', 0));
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
@@ -22080,8 +22533,8 @@ begin
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Rebuilds search documents, cards and records after a load without triggers, or when the '
-  'functions that make them have changed. Only the database owner can call it.';
+  'Rebuilds search documents, cards and records. Needed after data was loaded without triggers, or '
+  'the functions that build them have changed. Only the owner of the database can call it.';
 
 grant execute on function private.count_search_words to backend;
 
@@ -22093,7 +22546,7 @@ as $$
 declare
   counted bigint;
 begin
-  -- Only one run works at a time, so that none counts what another has just counted.
+  -- Only one run at a time, so that no run repeats the work of another.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_suggestions', 0))
     or exists (select from private.suggestions where suggestions.counted_at > now() - age) then
     return 0;
@@ -22162,7 +22615,7 @@ begin
 end
 $$;
 comment on function private.count_suggestions is
-  'Job: rebuilds private.suggestions every five minutes, so that no request counts listings.';
+  'Job: rebuilds private.suggestions every five minutes, so that requests need not count listings.';
 
 grant execute on function private.count_suggestions to backend;
 
@@ -22175,7 +22628,7 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'The result of private.map_area_prices without filters. Never purged: it has one row.';
+  'The cached result of private.map_area_prices without filters. Never purged: it has one row.';
 
 alter table private.area_prices enable row level security;
 grant select on private.area_prices to acting;
@@ -22194,7 +22647,7 @@ create table private.area_price_history (
   primary key (area_id, type, kind, month)
 );
 comment on table private.area_price_history is
-  'The results of private.area_figures, from the last run of private.keep_area_prices in each '
+  'Results of private.area_figures, stored by the last run of private.keep_area_prices in each '
   'month. Never purged: it has a row for each month, area, type and kind.';
 create index area_price_history_month_idx on private.area_price_history (month);
 
@@ -22205,7 +22658,7 @@ create policy "everybody sees the prices of areas" on private.area_price_history
 
 -- sql/09_map/4_reads.sql
 
--- Only shown locations are used, because boxes and clusters of true locations would reveal them.
+-- Only shown locations are used: boxes and clusters of the true locations would reveal these.
 
 create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql stable set search_path = ''
@@ -22227,12 +22680,13 @@ begin
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
     100 * probe, plan.conditions) into matches using plan.filters, plan;
   probe := probe * enough / greatest(matches, 1);
-  -- All listings are counted if the sample would be 30 % or more of them.
+  -- If the sample would be 30 % of the listings or more, all are counted.
   return case when probe < 0.3 then probe else 1 end;
 end
 $$;
 comment on function private.map_share is
-  'The share of the listings that map_clusters counts: 1 for up to 20,000 matches.';
+  'Returns the share of the listings that private.map_clusters counts. It is 1 for up to 20,000 '
+  'matches.';
 
 create function private.map_clusters(
   plan private.search_plan, zoom integer, understood jsonb
@@ -22248,12 +22702,13 @@ declare
 begin
   if plan.words is not null then
     plan := private.with_source(plan, null);
-    -- For frequent words the planner would otherwise scan all listings and compare each with them.
+    -- Otherwise, the planner would scan all listings if the words are frequent, and compare each row.
     perform set_config('enable_seqscan', 'off', true);
   end if;
   share := private.map_share(plan);
-  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid
-  -- begins at 180° W and 90° S. A box excludes its maximum, so bbox ends 0.000001 degrees further.
+  -- Every sample reads the same pages of the table, so that the map does not flicker. The grid begins at
+  -- 180° W and 90° S. A box excludes its maximum, so bbox extends 0.000001 degrees beyond the last
+  -- listing.
   execute format($sql$
     select json_build_object(
       'clusters', coalesce(json_agg(json_build_object(
@@ -22299,8 +22754,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'Returns at most the 5,000 fullest cells. With more than 20,000 matches it may count a sample; '
-  'the lowest prices are then null.';
+  'Returns at most 5,000 cells, those with the most listings. For more than 20,000 matches, it may '
+  'count only a sample; the minimum prices are then null.';
 
 create function private.map_points(
   filters private.search_filters, words tsquery, understood jsonb
@@ -22363,9 +22818,9 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'Facade: the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait; below zoom '
-  '15 as clusters on a grid of 360/2^(zoom+2) degrees, else as points. q is read as in '
-  'private.search.';
+  'Facade: returns the listings in a box [minLng, minLat, maxLng, maxLat], clipped to Kuwait. '
+  'Below zoom 15 they are clustered on a grid of 360/2^(zoom+2) degrees; from zoom 15 they are '
+  'points. q is interpreted as in private.search.';
 
 create function private.area_figures(filters private.search_filters, by_kind boolean)
   returns table (
@@ -22402,8 +22857,8 @@ begin
 end
 $$;
 comment on function private.area_figures is
-  'The number of listings and the medians for each area, type and, with by_kind, kind; no median '
-  'for fewer than 5 prices or 3 accounts.';
+  'Returns the number of listings and the median prices for each area, type and, if by_kind is '
+  'true, kind. A median is null if it would be based on fewer than 5 prices or 3 accounts.';
 
 create function private.map_area_prices(filters private.search_filters) returns json
   language plpgsql stable set search_path = ''
@@ -22451,7 +22906,7 @@ declare
   items json;
 begin
   if parsed is null then
-    -- If the job is late, the prices are computed below, so they are at most 5 minutes old.
+    -- If the job is late, the prices are computed below, so they are never older than 5 minutes.
     select area_prices.items into items from private.area_prices
     where area_prices.computed_at > now() - interval '5 minutes';
   end if;
@@ -22460,8 +22915,9 @@ begin
 end
 $$;
 comment on function private.list_map_areas is
-  'Facade: for each area the number of listings, median price and median price per m²; no median '
-  'for fewer than 5 prices or 3 accounts. Without filters the figures may be 5 minutes old.';
+  'Facade: returns the number of listings, the median price and the median price per m² of each '
+  'area. A median is null if it would be based on fewer than 5 prices or 3 accounts. Without '
+  'filters, the figures may be up to 5 minutes old.';
 
 create function private.list_area_price_history(area_id text, type text, kind text) returns json
   language plpgsql stable security definer set search_path = ''
@@ -22490,8 +22946,8 @@ begin
 end
 $$;
 comment on function private.list_area_price_history is
-  'Facade: number and median prices of listings of a type and kind in an area, by month, newest '
-  'first.';
+  'Facade: returns, for each month, the number and the median prices of listings of a type and '
+  'kind in an area, the newest month first.';
 
 grant execute on function private.list_map_listings, private.list_map_areas,
   private.list_area_price_history to anon, authenticated;
@@ -22502,7 +22958,7 @@ create function private.refresh_area_prices(age interval default '3 minutes') re
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Only one run works at a time, so that an older result cannot overwrite a newer one.
+  -- Only one run at a time, so that an older result cannot overwrite a newer one.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
     or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
     return 0;
@@ -22515,7 +22971,8 @@ begin
 end
 $$;
 comment on function private.refresh_area_prices is
-  'Job: recomputes private.area_prices if it is older than age, so that readers need not do so.';
+  'Job: recomputes private.area_prices if it is older than age, so that requests need not compute '
+  'it.';
 
 create function private.keep_area_prices() returns bigint
   language plpgsql security definer set search_path = ''
@@ -22538,16 +22995,16 @@ begin
 end
 $$;
 comment on function private.keep_area_prices is
-  'Job: once a day replaces the figures of this month in private.area_price_history.';
+  'Job: once a day, replaces the figures of the current month in private.area_price_history.';
 
 grant execute on function private.refresh_area_prices, private.keep_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 
--- A row is inserted after its file is stored (5_writes_uploads.sql) and deleted after its file is
--- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be
--- guessed or listed. Anyone with a URL sees the picture, even while its listing is hidden, until
--- picture, listing or account is deleted or suspended; caches drop it within a day.
+-- A row is inserted after its file was stored (5_writes_uploads.sql) and deleted after its file was
+-- removed (7_jobs.sql). Only the edge functions write to Storage, under names that cannot be guessed or
+-- listed. Anyone who has the URL of a picture can see it, even while its listing is hidden, until the
+-- picture, listing or account is deleted or suspended. Caches drop it within a day after that.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -22586,26 +23043,31 @@ create table public.media (
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
   constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
-  -- This is checked at the end of a statement, so that one statement can reorder all pictures.
+  -- A deferrable constraint is checked at the end of a statement, so that one statement can reorder all
+  -- pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is 'Pictures and their use. Cleaned by private.files_to_remove.';
 comment on column public.media.identity_id is
-  'The identity that uses the picture or, before it is used, that uploaded it.';
+  'The identity that uses the picture or, if it is not used yet, the identity that uploaded it.';
 comment on column public.media.bucket is
-  'Where its file is: suspended while an administrator has suspended its listing or owner.';
+  'The bucket of the file. It is suspended while an administrator has suspended its listing or '
+  'owner.';
 comment on column public.media.name is
   'The name of the file: the id of the identity that uploaded it, a slash and a random name.';
-comment on column public.media.orientation is 'The EXIF orientation, which clients apply.';
+comment on column public.media.orientation is
+  'The EXIF orientation. Clients must apply it themselves.';
 comment on column public.media.sha256 is
-  'The hash of the file as it was sent; a repeated upload is recognised by it.';
-comment on column public.media.use is 'Null if the picture is not used yet, or no longer.';
+  'The hash of the file as the client sent it. It identifies repeated uploads.';
+comment on column public.media.use is 'Null if the picture is not used yet, or no longer used.';
 comment on column public.media.upload_session_id is 'Groups the pictures of a new listing.';
-comment on column public.media.pending is 'Whether it is hidden until an admin has decided.';
-comment on column public.media.discarded_at is 'When it was discarded; a job removes the file.';
+comment on column public.media.pending is
+  'Whether the picture is hidden until an admin approves it.';
+comment on column public.media.discarded_at is
+  'When the picture was discarded. A job then removes the file.';
 comment on column public.media.removal_due_at is 'When a job next tries to remove the file.';
 comment on column public.media.removed_at is
-  'When the file was removed, if a message still refers to the row.';
+  'When the file was removed, if the row is kept because a message refers to it.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (account_id)
@@ -22624,11 +23086,14 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'Uploads that have begun. Cleaned by private.files_to_remove.';
+  'Uploads that have begun and are not finished. Cleaned by private.files_to_remove.';
 comment on column private.uploads.id is
-  'The name of a file is this id with the last two digits replaced by the number of the file.';
-comment on column private.uploads.created_at is 'When it began; it takes less than five minutes.';
-comment on column private.uploads.due_at is 'When a job removes files that got no row.';
+  'The names of the files are this id, with its last two digits replaced by the number of the '
+  'file.';
+comment on column private.uploads.created_at is
+  'When the upload began. It takes less than five minutes.';
+comment on column private.uploads.due_at is
+  'When a job removes the files for which no row was inserted.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -22643,29 +23108,31 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'Groups the uploads for a listing before it is created. Cleaned by private.files_to_remove.';
+  'Groups the uploads for a listing before the listing is created. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'The identity that uploads. Two identities may use the same id for different sessions.';
 comment on column private.upload_sessions.expires_at is
-  'Seven days after its last upload, at most 14 after its first.';
+  'Seven days after the last upload, but at most 14 days after the first one.';
 comment on column private.upload_sessions.ended is
-  'Whether a job has discarded its unused pictures. The row stays for 30 more days, so that '
-  'further uploads to it are refused and do not become a listing without the earlier pictures.';
+  'Whether a job has discarded the unused pictures of the session. The row is kept for 30 more '
+  'days, so that further uploads are refused and no listing is created without the earlier '
+  'pictures.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_expires_idx on private.upload_sessions (ended, expires_at);
 
 create table private.file_moves (
   id bigint generated always as identity primary key,
-  property_id uuid, -- no foreign keys: a job deletes rows without a target
+  property_id uuid, -- no foreign keys: a job deletes rows whose listing or identity is gone
   identity_id uuid,
   due_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
   constraint file_moves_have_one_subject check (num_nonnulls(property_id, identity_id) = 1)
 );
 comment on table private.file_moves is
-  'Listings and identities that were suspended or restored, until their files are moved. '
-  'Cleaned by private.files_to_move.';
-comment on column private.file_moves.due_at is 'When a job next moves its files.';
+  'A queue of listings and identities that were suspended or restored and whose files must be '
+  'moved. Cleaned by private.files_to_move.';
+comment on column private.file_moves.due_at is 'When a job next moves the files.';
 create index file_moves_due_idx on private.file_moves (due_at, id);
 alter table private.file_moves enable row level security;
 create policy "nobody but functions of their owner" on private.file_moves using (false);
@@ -22683,7 +23150,7 @@ revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
   using (identity_id = (select private.identity_id()));
--- This covers all identities of the account, because a page may be changed while another acts.
+-- This includes all identities of the account, because a page may be edited while another identity acts.
 create policy "people see and change the pictures of their own identities" on public.media to acting
   using (account_id = (select private.account_id()));
 create policy "people begin and end their own uploads" on private.uploads to acting
@@ -22710,11 +23177,11 @@ create table private.media_scans (
 comment on table private.media_scans is
   'The progress of private.reconcile_media. Never purged: one row per bucket.';
 comment on column private.media_scans.files_without_row is
-  'How many new stray files (over an hour old and without a row) the current scan has found.';
+  'How many new stray files the current scan has found: files over an hour old without a row.';
 comment on column private.media_scans.last_files_without_row is
-  'The result of the last scan; should be 0.';
+  'The result of the last complete scan. It should be 0.';
 comment on column private.media_scans.last_rows_without_file is
-  'The result of the last scan; should be 0.';
+  'The result of the last complete scan. It should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -22733,8 +23200,8 @@ create policy "nobody but functions of their owner" on private.stray_files using
 
 -- sql/09_media/1_tables_documents.sql
 
--- The files are in a private bucket, and no signed URLs are made. Owners and administrators read
--- them through the facade, which calls get_document or get_admin_document first.
+-- The files are in a private bucket, for which no signed URLs are created. Owners and administrators
+-- read the files through the facade, which first calls get_document or get_admin_document.
 
 create table public.documents (
   id uuid primary key default gen_random_uuid(),
@@ -22757,14 +23224,18 @@ create table public.documents (
     foreign key (account_id, identity_id) references public.identities (account_id, id)
 );
 comment on table public.documents is
-  'Licence papers of companies and offices. Cleaned by private.files_to_remove.';
-comment on column public.documents.name is 'The name that its owner gave it; empty once discarded.';
+  'Licence documents of companies and offices. Cleaned by private.files_to_remove.';
+comment on column public.documents.name is
+  'The name that the owner gave the document; empty once it is discarded.';
 comment on column public.documents.file is 'The name of the file in the bucket documents.';
 comment on column public.documents.encrypted is
-  'Whether it is an encrypted PDF. One with only an owner password opens without a password.';
+  'Whether the document is an encrypted PDF. If it has only an owner password, it can be opened '
+  'without a password.';
 comment on column public.documents.kept_until is
-  '180 days after the upload or the closing of the identity, or 90 days after a decision.';
-comment on column public.documents.discarded_at is 'When it was discarded; a job removes the file.';
+  '180 days after the upload or after the identity was closed, or 90 days after a decision of an '
+  'admin.';
+comment on column public.documents.discarded_at is
+  'When the document was discarded. A job then removes the file.';
 comment on column public.documents.removal_due_at is 'When a job next tries to remove the file.';
 create index documents_identity_idx on public.documents (identity_id, created_at);
 create index documents_account_idx on public.documents (account_id, identity_id);
@@ -22792,7 +23263,7 @@ create view private.file_rows with (security_invoker = true) as
   select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
   union all
   select 'documents', documents.file, documents.discarded_at, null from public.documents;
-comment on view private.file_rows is 'All rows that name a file in Storage.';
+comment on view private.file_rows is 'All rows that refer to a file in Storage.';
 revoke all on private.file_rows from public, anon, authenticated, service_role;
 
 -- sql/09_media/2_rules_documents.sql
@@ -22831,11 +23302,12 @@ as $$
   limit 1
 $$;
 comment on function private.document_allowance is
-  'The limit and number of documents of the identity or its account, whichever has less room.';
+  'Returns the limit and the number of documents of the identity or of its account, whichever of '
+  'the two has less room left.';
 
 create function private.discard_documents(document_ids uuid[]) returns void
   language plpgsql
-  security definer -- changes documents, also for jobs and triggers; its callers check the ids
+  security definer -- changes documents, also for jobs and triggers; the callers check the ids
   set search_path = ''
 as $$
 begin
@@ -22860,12 +23332,12 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- This is enough for drafts, closed and archived listings, and a few that are being created.
+  -- This leaves room for drafts, closed and archived listings, and for listings that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
   used := (
     select count(*) from public.media
     where media.identity_id = picture_allowance.identity_id
-      -- Pictures of messages stay for ever, so older ones are not counted.
+      -- Pictures of messages are kept forever, so those older than 30 days are not counted.
       and (media.use is distinct from 'message' or media.created_at > now() - interval '30 days')
   );
 end
@@ -22877,7 +23349,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('unused pictures ' || account_id, 0))
 $$;
 comment on function private.lock_unused_pictures is
-  'Serialises uploads to different sessions of an account.';
+  'Serialises the uploads of an account that are not for an existing listing, so that concurrent '
+  'ones cannot exceed its limit of unused pictures.';
 
 create function private.upload_room(
   account_id uuid, identity_id uuid, property public.properties, session_pictures integer,
@@ -22910,8 +23383,9 @@ begin
 end
 $$;
 comment on function private.upload_room is
-  'The limit that is reached first. session_pictures: the number of unused pictures of the '
-  'session; null for an avatar, which has no session.';
+  'Returns the limit with the least room left, and the error to raise when it is reached. '
+  'session_pictures: the number of unused pictures in the session; null for an avatar, which has '
+  'no session.';
 
 create function private.refuse_upload(error text, allowed integer, used integer) returns void
   language sql set search_path = ''
@@ -22922,7 +23396,7 @@ $$;
 
 -- sql/09_media/2_rules_uploads.sql
 
--- The size, hash and type of a stored file are read from Storage and never taken from the caller.
+-- The size, hash and type of a stored file are read from Storage, never from arguments of the caller.
 
 create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql set search_path = ''
@@ -22931,7 +23405,7 @@ declare
   caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
-  perform private.require_open(); -- only the beginning calls count_action, which checks for maintenance
+  perform private.require_open(); -- count_action, which checks for maintenance, ran before the upload
   select * into upload from private.uploads
   where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id
@@ -22978,8 +23452,8 @@ begin
 end
 $$;
 comment on function private.lock_upload_session is
-  'Locks the session, so that its uploads and the creation of its listing do not overlap, and '
-  'extends it. 422 if it has ended or expired.';
+  'Locks the session, so that uploads to it and the creation of its listing do not overlap, and '
+  'extends its expiry. 422 if the session has ended or expired.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -23016,7 +23490,7 @@ $$;
 
 create function private.is_same_picture(one_id uuid, other_id uuid) returns boolean
   language plpgsql stable
-  security definer -- reads pictures of every identity
+  security definer -- reads pictures of all identities
   set search_path = ''
 as $$
 begin
@@ -23052,7 +23526,7 @@ begin
 end
 $$;
 comment on function private.earlier_pictures is
-  'Pictures that were uploaded earlier for the same use; a repeated upload is recognised by them.';
+  'Returns pictures that were uploaded earlier for the same use, to recognise a repeated upload.';
 
 -- sql/09_media/3_records_documents.sql
 
@@ -23085,7 +23559,7 @@ $$;
 
 create function private.home_bucket(picture public.media) returns text
   language plpgsql stable
-  security definer -- reads pages of everybody
+  security definer -- reads the pages of other people
   set search_path = ''
 as $$
 begin
@@ -23100,11 +23574,12 @@ begin
 end
 $$;
 comment on function private.home_bucket is
-  'The bucket in the URL of a listing''s, person''s or page''s picture, wherever its file is now.';
+  'Returns the bucket in the URL of the picture of a listing, person or page. Its file may be in '
+  'another bucket at the moment.';
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a setting, and URLs in everybody's rows
+  security definer -- writes a setting, and URLs in rows of all accounts
   set search_path = ''
 as $$
 declare
@@ -23114,7 +23589,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The URL changes when the project gets a new domain or its local stack another port.
+  -- The URL changes when the project gets a new domain or the local stack a different port.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -23135,7 +23610,8 @@ begin
 end
 $$;
 comment on function private.set_files_url is
-  'Stores the URL of public files, which the edge functions pass, and updates stored URLs.';
+  'Stores the base URL of public files, which the edge functions pass, and updates the URLs in '
+  'stored rows.';
 
 create function private.set_share_url(template text) returns void
   language sql
@@ -23147,7 +23623,8 @@ as $$
     and settings.value is distinct from coalesce(to_jsonb(template), 'null')
 $$;
 comment on function private.set_share_url is
-  'Stores the template of the public URL of listings, with {refNo} in it; null for none.';
+  'Stores the template of the public URLs of listings, which contains {refNo}. Null: no public '
+  'URLs.';
 
 grant execute on function private.set_files_url, private.set_share_url to backend;
 
@@ -23171,7 +23648,7 @@ begin
 end
 $$;
 comment on function api.list_documents is
-  'All documents of one of the caller''s identities, oldest first. 404 identity_not_found.';
+  'Lists all documents of an identity of the caller, oldest first. 404 identity_not_found.';
 
 create function private.get_document(identity_id uuid, document_id uuid) returns json
   language plpgsql stable set search_path = ''
@@ -23190,7 +23667,8 @@ begin
 end
 $$;
 comment on function private.get_document is
-  'Facade: the file of one of the caller''s documents. 404 document_not_found.';
+  'Facade: returns the file name, type and size of a document of the caller. 404 '
+  'document_not_found.';
 
 grant execute on function api.list_documents, private.get_document to authenticated;
 
@@ -23207,8 +23685,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- An avatar may have been uploaded by any identity of the account, but any other picture only
-    -- by the identity that uses it.
+    -- Any identity of the account may have uploaded an avatar. Other pictures must have been uploaded by
+    -- the identity that uses them.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -23219,7 +23697,7 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if picture.use = 'message' then
-    -- Each message has a file of its own. The facade copies this one and calls again.
+    -- Each message needs its own file. The facade copies this file and calls again.
     perform private.refuse(422, 'validation_failed', jsonb_build_object(
       'fields', '[{"path": "mediaId", "code": "not_allowed"}]'::jsonb, 'copy', picture.name));
   end if;
@@ -23238,8 +23716,8 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Marks a picture as used and returns its URL. A replaced avatar, logo or cover is discarded. 422 '
-  'for one that a message already uses.';
+  'Marks a picture as used and returns its URL. Discards the avatar, logo or cover that it '
+  'replaces. 422 if a message already uses the picture.';
 
 create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql set search_path = ''
@@ -23322,7 +23800,7 @@ begin
   from public.documents
   where documents.identity_id = begin_document_upload.identity_id
     and documents.discarded_at is null;
-  -- If there are documents, this upload may repeat one of them, which needs no room.
+  -- If there are documents, this upload may repeat one of them, which does not need room.
   if allowance.used >= allowance.allowed and known is null then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
@@ -23335,14 +23813,14 @@ begin
 end
 $$;
 comment on function private.begin_document_upload is
-  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
-  'of documents, and their hashes.';
+  'Facade: begins an upload. Returns the id and folder from which the names of its files are '
+  'built, the limit and number of documents, and the hashes of the existing documents.';
 
 create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- The exclusive lock makes other uploads and an admin's decision wait.
+  -- The exclusive lock makes concurrent uploads and decisions of admins wait.
   caller_id constant uuid := private.lock_caller_exclusively();
   upload constant private.uploads := private.lock_own_upload(upload_id, 'documents');
   allowance record;
@@ -23364,7 +23842,7 @@ begin
     order by index
     limit 20
   loop
-    -- The document may already be stored, by a concurrent upload or one whose answer was lost.
+    -- A concurrent upload, or one whose response was lost, may already have stored the document.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -23382,8 +23860,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- The document existed when the upload began, so its file was not stored again. The
-      -- document has been deleted since.
+      -- The document existed when the upload began, so its file was not stored again. It has been
+      -- deleted since then.
       when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
@@ -23397,9 +23875,9 @@ begin
 end
 $$;
 comment on function private.upload_documents is
-  'Api: Attaches to the company or office the documents that this upload has stored. Repeated ones '
-  'are recognised by their hash; documents for which there is no room get documents_full. '
-  '404 identity_not_found, 409 documents_full when there is room for none.';
+  'Api: Adds the files that this upload has stored to the documents of the company or office. '
+  'Repeated files are recognised by their hash. Files for which there is no room get the error '
+  'documents_full. 404 identity_not_found, 409 documents_full if there is room for none.';
 
 create function private.delete_document(identity_id uuid, document_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -23425,7 +23903,7 @@ as $$
   select private.delete_document(identity_id, document_id)
 $$;
 comment on function api.delete_document is
-  'Removes a document of the caller''s company or office and its file. 404 document_not_found.';
+  'Deletes a document of a company or office of the caller, and its file. 404 document_not_found.';
 
 grant execute on function
   private.begin_document_upload, private.upload_documents,
@@ -23434,8 +23912,9 @@ grant execute on function
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
--- If listings are reviewed, a new order and new pictures of an active listing wait for an admin:
--- the order in pending_changes as `media`, the pictures as pending. Removals apply at once.
+-- If listings are reviewed, new pictures and a new order of the pictures of a published listing need the
+-- approval of an admin. Until then, new pictures have pending set, and the new order is in
+-- pending_changes as `media`. Removals take effect at once.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql stable set search_path = ''
@@ -23460,7 +23939,8 @@ begin
 end
 $$;
 comment on function private.owner_pictures is
-  'The pictures as the owner sees them: in the order that awaits approval, else the shown ones.';
+  'Returns the pictures as the owner sees them: with changes that wait for approval, if there are '
+  'any.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql set search_path = ''
@@ -23514,8 +23994,8 @@ begin
 end
 $$;
 comment on function private.change_pictures is
-  'Changes the pictures. For a moderated listing only removals apply at once; the rest waits for '
-  'approval.';
+  'Changes the pictures of a listing. If the listing is moderated, only removals take effect at '
+  'once; everything else waits for approval.';
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
@@ -23589,8 +24069,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of the caller''s listing. 404 property_not_found, not_found for a picture '
-  'that is not in it, 409 property_state_conflict.';
+  'Reorders the pictures of a listing of the caller. 404 property_not_found, not_found for a '
+  'picture that does not belong to the listing, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql set search_path = ''
@@ -23599,8 +24079,8 @@ as $$
   select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is
-  'Deletes a picture of the caller''s listing. 404 property_not_found, not_found for a picture '
-  'that is not in it, 409 property_state_conflict.';
+  'Deletes a picture of a listing of the caller. 404 property_not_found, not_found for a picture '
+  'that does not belong to the listing, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,
@@ -23630,7 +24110,7 @@ begin
     perform private.refuse_field('startPosition',
       private.number_problem('integer', to_jsonb(start_position), 0, 999));
   end if;
-  -- The listing is locked before any row that belongs to it, as everywhere.
+  -- The listing is always locked before any row that belongs to it (03_accounts/2_rules_locks.sql).
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
@@ -23657,10 +24137,10 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Api: Adds to a listing, in order, the pictures that this upload has stored; without a listing, '
-  'to an upload session for a new one. 404 property_not_found, 402 quota_exceeded and 409 '
-  'uploads_full when there is room for none, 409 property_state_conflict, 422 if the upload '
-  'session has ended.';
+  'Api: Adds the pictures that this upload has stored to a listing, in their order. Without a '
+  'listing, adds them to an upload session for a new listing. 404 property_not_found, 402 '
+  'quota_exceeded or 409 uploads_full if there is room for none, 409 property_state_conflict, 422 '
+  'if the upload session has ended.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -23673,8 +24153,8 @@ declare
   stored record;
   picture public.media;
   requested integer;
-  -- The pictures of a moderated listing keep their positions; the new order is in pending_changes
-  -- and awaits approval.
+  -- The pictures of a moderated listing keep their positions. The new order waits for approval in
+  -- pending_changes.
   is_pending constant boolean := property.id is not null and private.is_moderated(property);
   room record;
   others uuid[] := array(
@@ -23699,15 +24179,15 @@ begin
     limit 20
   loop
     requested := case when not is_pending then start_position + stored.index end;
-    -- The picture may already be stored at this position, if the answer was lost.
+    -- If the response to an earlier attempt was lost, the picture is already stored at this position.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (requested is null or media.position = requested or stored.name is null)
     order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- The picture existed when the upload began, so its file was not stored again. The
-      -- picture has been deleted since.
+      -- The picture existed when the upload began, so its file was not stored again. It has been
+      -- deleted since then.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room.allowed - room.used then
@@ -23744,9 +24224,9 @@ begin
 end
 $$;
 comment on function private.insert_listing_pictures is
-  'Inserts the rows of a listing''s uploaded pictures. Repeated pictures are recognised by hash '
-  'and, if a position was requested for a stored file, also by position; pictures for which there '
-  'is no room get quota_exceeded or uploads_full.';
+  'Inserts the rows of the uploaded pictures of a listing. Repeated pictures are recognised by '
+  'their hash and, if a position was requested for a stored file, also by their position. Pictures '
+  'for which there is no room get the error quota_exceeded or uploads_full.';
 
 create function private.make_room(media_ids uuid[], requested integer) returns integer
   language plpgsql set search_path = ''
@@ -23766,15 +24246,16 @@ begin
 end
 $$;
 comment on function private.make_room is
-  'Moves pictures on by one so that the requested position is free; returns it, or the end if none '
-  'was requested.';
+  'Moves pictures back by one position so that the requested position is free, and returns it. If '
+  'none was requested, returns the position after the last picture.';
 
 grant execute on function private.upload_listing_media to authenticated;
 
 -- sql/09_media/5_writes_uploads.sql
 
--- One call begins an upload, before the facade reads the files, and a second creates their rows. In
--- between, the facade stores the files under names made from the id of the upload.
+-- An upload takes two calls. The first begins the upload, before the facade reads the files. The facade
+-- then stores the files under names that are built from the id of the upload. The second call inserts
+-- the rows of the files.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
@@ -23796,7 +24277,7 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person may upload an avatar even while none of the account's identities can act.
+    -- A person may upload an avatar even if no identity of the account can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
@@ -23814,7 +24295,7 @@ begin
   from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
   room := private.upload_room(
     caller_id, owner_id, property, case bucket when 'listings' then uploaded end);
-  -- If there are pictures, this upload may repeat one of them, which needs no room.
+  -- If there are pictures, this upload may repeat one of them, which does not need room.
   if room.used >= room.allowed and uploaded = 0 then
     perform private.refuse_upload(room.error, room.allowed, room.used);
   end if;
@@ -23827,10 +24308,11 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: begins an upload; returns the id and folder that name its files, the limit and number '
-  'of pictures, and the existing pictures, because repeating one needs no room. The facade counts '
-  'the call in an earlier transaction, because a refused upload costs as much as an accepted one. '
-  '402 quota_exceeded, 409 uploads_full, 422 if the upload session has ended.';
+  'Facade: begins an upload. Returns the id and folder from which the names of its files are '
+  'built, the limit and number of pictures, and the existing pictures, which may be repeated '
+  'without using room. The facade counts the call in an earlier transaction, because a refused '
+  'upload costs as much as an accepted one. 402 quota_exceeded, 409 uploads_full, 422 if the '
+  'upload session has ended.';
 
 create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql security definer set search_path = ''
@@ -23841,7 +24323,7 @@ declare
   room record;
 begin
   perform private.lock_unused_pictures(upload.account_id);
-  -- The picture may already be stored, if the answer was lost.
+  -- If the response to an earlier attempt was lost, the picture is already stored.
   select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
@@ -23873,16 +24355,16 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: Adds the avatar that this upload stored, or finds the same picture by its hash. '
-  '402 quota_exceeded, 409 uploads_full.';
+  'Api: Adds the avatar that this upload has stored. If the same picture already exists (by its '
+  'hash), returns that one. 402 quota_exceeded, 409 uploads_full.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
-  security definer -- deletes uploads, which clients may not
+  security definer -- deletes uploads, which clients may not delete
   set search_path = ''
 as $$
 begin
-  -- Files without a row are left to the next run of the job that removes them.
+  -- If files have no row, the next run of a job removes them (private.files_to_remove).
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
@@ -23901,7 +24383,7 @@ grant execute on function private.begin_upload, private.upload_avatar to authent
 
 -- sql/09_media/6_events.sql
 
--- Cards of listings have the first picture and the number of pictures.
+-- Cards of listings contain the first picture and the number of pictures.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
@@ -23915,7 +24397,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_property_deleted is 'Discards the pictures of a deleted listing.';
+comment on function private.on_property_deleted is
+  'Discards the pictures of a listing when it is deleted.';
 create trigger properties_take_their_pictures
   after update of status on public.properties
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -23935,7 +24418,7 @@ begin
 end
 $$;
 comment on function private.on_property_moved is
-  'Gives the pictures of a listing to its new owner.';
+  'Assigns the pictures of a listing to its new owner.';
 create trigger properties_take_their_pictures_along
   after update of owner_identity_id on public.properties
   for each row when (new.owner_identity_id <> old.owner_identity_id)
@@ -23948,14 +24431,14 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- Files that are now being stored get no row; the facade or the job will remove them.
+  -- Files that are being stored right now get no row. The facade or the job will remove them.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.on_pictures_owner_closed is
-  'Discards the pictures of a closed identity.';
+  'Discards the pictures of an identity when it is closed.';
 create trigger identities_take_their_pictures
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
@@ -23977,7 +24460,7 @@ begin
     select distinct id from unnest(property_ids) as id where id is not null
   );
   if property_ids <> '{}' then
-    -- Our functions have locked the listing already, but a change by hand has not.
+    -- Our functions have already locked the listing, but a change by hand has not.
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
@@ -23992,8 +24475,8 @@ begin
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Updates cards and stored records, and the pictures_version of a listing in review; queues a '
-  'listed one for the search for duplicates.';
+  'Updates the cards and stored records of listings whose pictures changed, and pictures_version '
+  'if a listing is in review. Queues listed ones for the search for duplicates.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();
@@ -24010,7 +24493,7 @@ create function private.on_documents_decided() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- If the owner withdrew a change, no admin has decided.
+  -- A change that the owner withdrew is not a decision of an admin.
   if private.account_id() is distinct from new.account_id then
     update public.documents set kept_until = now() + interval '90 days'
     where documents.identity_id = new.id and documents.discarded_at is null;
@@ -24019,7 +24502,7 @@ begin
 end
 $$;
 comment on function private.on_documents_decided is
-  'Keeps the documents of a company or office for 90 days after the last decision about it.';
+  'Keeps the documents of a company or office for 90 days after the last decision of an admin.';
 create trigger identities_keep_documents_a_while
   after update of status, pending_changes on public.identities
   for each row when (
@@ -24038,7 +24521,7 @@ begin
 end
 $$;
 comment on function private.on_documents_owner_closed is
-  'Keeps the documents of a closed identity for 180 days, for administrators.';
+  'Keeps the documents of an identity for 180 days after it is closed, for administrators.';
 create trigger identities_leave_their_documents
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
@@ -24055,7 +24538,7 @@ begin
 end
 $$;
 comment on function private.on_documents_account_deleted is
-  'Discards the documents of a deleted account.';
+  'Discards the documents of an account when it is deleted.';
 create trigger accounts_take_their_documents
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -24063,8 +24546,9 @@ create trigger accounts_take_their_documents
 
 -- sql/09_media/6_events_suspensions.sql
 
--- While a listing, identity or account is suspended, its files are in a private bucket. The moves are
--- only queued here, because an account can have thousands of files (7_jobs_suspensions.sql).
+-- While a listing, identity or account is suspended, its files are in a private bucket. An account can
+-- have thousands of files, so the moves are only queued here; a job makes them
+-- (7_jobs_suspensions.sql).
 
 create function private.queue_listing_files() returns trigger
   language plpgsql security definer set search_path = ''
@@ -24075,7 +24559,7 @@ begin
 end
 $$;
 comment on function private.queue_listing_files is
-  'Queues the pictures of a listing that was suspended or restored.';
+  'Queues a listing that was suspended or restored, so that its pictures are moved.';
 create trigger properties_move_their_files
   after update of status on public.properties
   for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
@@ -24090,7 +24574,7 @@ begin
 end
 $$;
 comment on function private.queue_identity_files is
-  'Queues the pictures of an identity that was suspended or restored.';
+  'Queues an identity that was suspended or restored, so that its pictures are moved.';
 create trigger identities_move_their_files
   after update of status on public.identities
   for each row when (old.status <> new.status and 'suspended' in (old.status, new.status))
@@ -24106,7 +24590,8 @@ begin
 end
 $$;
 comment on function private.queue_account_files is
-  'Queues the pictures of an account that was suspended, banned or reinstated.';
+  'Queues the identities of an account that was suspended, banned or reinstated, so that their '
+  'pictures are moved.';
 create trigger accounts_move_their_files
   after update of status on public.accounts
   for each row when (
@@ -24116,9 +24601,10 @@ create trigger accounts_move_their_files
 
 -- sql/09_media/7_jobs.sql
 
--- Postgres cannot delete a file. So an edge function selects names here, has Storage delete the
--- files, and passes the same list to its next call. A row is deleted after its file, so that
--- files are found again if the job crashes. A failed deletion is retried after the others.
+-- Postgres cannot delete files in Storage. Therefore, an edge function gets a list of names here, has
+-- Storage delete the files, and passes the same list to its next call. Rows are deleted after their
+-- files, so that no file is forgotten if the job crashes. If a deletion fails, it is retried after all
+-- other files.
 
 create function private.check_files(listed jsonb)
   returns table (bucket text, name text, is_stored boolean)
@@ -24138,7 +24624,7 @@ begin
 end
 $$;
 comment on function private.check_files is
-  'The files of a list from private.files_to_remove, and whether Storage still has each of them.';
+  'Returns the files of a list from private.files_to_remove, and whether Storage still has them.';
 
 create function private.forget_removed_files(attempted jsonb) returns void
   language sql security definer set search_path = ''
@@ -24173,11 +24659,12 @@ as $$
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'Deletes or marks the rows of removed files, and postpones the others.';
+  'Deletes or marks the rows of files that were removed. Postpones the next attempt for files that '
+  'still exist.';
 
 create function private.expire_uploads() returns void
   language sql
-  security definer -- reads storage.objects, and deletes everybody's due uploads
+  security definer -- reads storage.objects, and deletes the due uploads of all accounts
   set search_path = ''
 as $$
   with due as (
@@ -24185,7 +24672,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is locked, so it is skipped.
+      -- Uploads whose rows are being written are locked and therefore skipped.
       for update skip locked
     )
     returning uploads.*
@@ -24209,7 +24696,7 @@ as $$
     where not upload_sessions.ended and upload_sessions.expires_at <= now()
     order by upload_sessions.expires_at
     limit 100
-    -- A session that is becoming a listing is locked, so it is skipped.
+    -- Sessions from which a listing is being created are locked and therefore skipped.
     for update skip locked
   ), ended as (
     update private.upload_sessions set ended = true
@@ -24240,8 +24727,8 @@ as $$
   )
 $$;
 comment on function private.discard_unused_pictures is
-  'Discards pictures that were never used: those of expired sessions, and avatars that were not '
-  'chosen within a day.';
+  'Discards pictures that were never used: those of expired upload sessions, and avatars that were '
+  'not chosen within a day.';
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -24255,7 +24742,7 @@ begin
     where documents.kept_until <= now() and documents.discarded_at is null
     order by documents.kept_until
     limit 500
-    -- A decision about the identity may have locked the row to extend kept_until.
+    -- A row may be locked by a decision about the identity that extends kept_until.
     for no key update skip locked
   ));
 
@@ -24271,7 +24758,8 @@ begin
             and not exists (
               select from public.reports
               where reports.stored_content -> 'pictures' @> to_jsonb(array[media.id])
-                -- After an upheld report a message's picture is removed: its URL is public.
+                -- If a report about a message was upheld, its picture is removed, because the URL is
+                -- public.
                 and (reports.target_type, reports.status) <> ('message', 'upheld')
             )
           order by media.removal_due_at, media.discarded_at
@@ -24298,8 +24786,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: returns a batch of names of unused files, by bucket. attempted is the batch of the '
-  'previous call, after Storage was asked to remove its files.';
+  'Job: returns the names of a batch of files to be removed, grouped by bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to remove its files.';
 
 create function private.reconcile_media() returns bigint
   language plpgsql security definer set search_path = ''
@@ -24316,7 +24804,7 @@ begin
   values ('avatars'), ('listings'), ('suspended'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
-    -- Compares the next files by name with the rows in the same range of names.
+    -- Compares the next files, in the order of their names, with the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
@@ -24324,7 +24812,7 @@ begin
       order by objects.name
       limit 20000
     ) as files;
-    -- First updates the rows of files that a job moved without recording it, because it crashed.
+    -- First updates the rows of files that a job moved but did not record, because it crashed.
     perform private.follow_moved_files(array(
       select media.id from storage.objects
       join public.media
@@ -24344,7 +24832,7 @@ begin
           select from private.file_rows
           where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
-        and not exists ( -- it was moved a moment ago, and its row follows
+        and not exists ( -- the file was just moved, and its row will be updated
           select from public.media
           where media.bucket = any ('{avatars,listings,suspended}'::text[])
             and media.name = objects.name
@@ -24377,8 +24865,8 @@ begin
 end
 $$;
 comment on function private.reconcile_media is
-  'Job: compares the next files with their rows. Returns the number of differences, which raise an '
-  'alarm.';
+  'Job: compares the next files with their rows. Returns the number of differences, for which an '
+  'alarm is raised.';
 
 create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql security definer set search_path = ''
@@ -24403,13 +24891,13 @@ grant execute on function private.files_to_remove, private.reconcile_media to ba
 
 -- sql/09_media/7_jobs_suspensions.sql
 
--- As with removed files, an edge function selects names here, has Storage move the files, and
--- passes the same list to its next call. A row follows its file: after a crash or two concurrent
--- runs the row is set to the file's bucket, and a file in the wrong bucket is moved again.
+-- As for files to be removed (7_jobs.sql), an edge function gets a list of names here, has Storage move
+-- the files, and passes the same list to its next call. The row is always updated to the bucket in which
+-- the file is, even after a crash or concurrent runs. A file in the wrong bucket is then moved again.
 
 create function private.bucket_of(picture public.media) returns text
   language plpgsql stable
-  security definer -- reads accounts, identities and listings of everybody
+  security definer -- reads accounts, identities and listings of other people
   set search_path = ''
 as $$
 begin
@@ -24428,7 +24916,7 @@ begin
 end
 $$;
 comment on function private.bucket_of is
-  'The bucket where the file of a listing''s, person''s or page''s picture belongs.';
+  'Returns the bucket in which the file of a picture of a listing, person or page belongs.';
 
 create function private.misplaced_files(queued private.file_moves) returns setof public.media
   language plpgsql stable
@@ -24439,8 +24927,7 @@ begin
   return query
   select media.* from public.media
   where (media.property_id = queued.property_id or media.identity_id = queued.identity_id)
-    -- Pictures of messages have reached other people already; an administrator hides them one by
-    -- one.
+    -- Pictures of messages have already reached other people. Administrators hide them one by one.
     and media.use in ('listing', 'avatar', 'logo', 'cover')
     and media.bucket <> private.bucket_of(media)
   limit 200;
@@ -24469,7 +24956,7 @@ begin
       where same.bucket_id = media.bucket and same.name = media.name
     );
   get diagnostics followed = row_count;
-  -- By the time a file was moved, it may have belonged elsewhere.
+  -- A file may belong in a different bucket by the time it has been moved.
   insert into private.file_moves (identity_id)
   select distinct media.identity_id from public.media
   where media.id = any (moved_ids) and media.use in ('listing', 'avatar', 'logo', 'cover')
@@ -24481,8 +24968,8 @@ begin
 end
 $$;
 comment on function private.follow_moved_files is
-  'Sets the bucket of these pictures to where their files are, and queues those in the wrong '
-  'bucket again.';
+  'Sets the bucket of each picture to the one in which its file is. Queues the pictures again '
+  'whose files are in the wrong bucket.';
 
 create function private.files_to_move(attempted jsonb) returns json
   language plpgsql security definer set search_path = ''
@@ -24499,7 +24986,7 @@ begin
     select from jsonb_to_recordset(attempted) as file (id uuid, "to" text)
     join public.media on media.id = file.id and media.bucket = file."to"
   ) then
-    -- None of these files was moved, so others come first.
+    -- None of these files could be moved, so they are tried again after the others.
     update private.file_moves set due_at = now() + interval '5 minutes'
     where file_moves.id in (
       select file.move from jsonb_to_recordset(attempted) as file (move bigint)
@@ -24529,9 +25016,9 @@ begin
 end
 $$;
 comment on function private.files_to_move is
-  'Job: returns a batch of pictures whose files belong in another bucket. attempted is the '
-  'batch of the previous call, after Storage was asked to move its files. A move that fails for a '
-  'day raises an alarm and is given up.';
+  'Job: returns a batch of pictures whose files belong in a different bucket. attempted is the '
+  'batch of the previous call, after Storage was asked to move its files. If a move fails for a '
+  'day, an alarm is raised and the move is abandoned.';
 
 grant execute on function private.files_to_move to backend;
 
@@ -24549,13 +25036,16 @@ create table public.conversations (
 comment on table public.conversations is
   'Chats of two identities, about a listing or in general. Never purged: they belong to both.';
 comment on column public.conversations.pair_key is
-  'Both identities'' ids in order, then the listing''s, if any; unique, so that a pair has one '
-  'chat.';
+  'The ids of both identities in ascending order, followed by the id of the listing, if any. It is '
+  'unique, so two identities have only one chat per listing and one in general.';
 comment on column public.conversations.live_key is
-  'A secret hashed into the name of the live channel; renewed when one side blocks the other.';
-comment on column public.conversations.last_seq is 'The seq of the newest message; 0 without one.';
+  'A secret that is hashed into the name of the live channel. It is renewed when one side blocks '
+  'the other.';
+comment on column public.conversations.last_seq is
+  'The seq of the newest message, or 0 if there is none.';
 comment on column public.conversations.opened_by is
-  'The account that opened it; counted against its limit until the other side answers.';
+  'The account that opened the conversation. The conversation counts against the limit of this '
+  'account until the other side answers.';
 create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
@@ -24574,29 +25064,35 @@ create table public.participants (
   changed_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
 );
-comment on table public.participants is 'Sides of conversations. Deleted with the conversation.';
-comment on column public.participants.last_read_seq is 'All messages up to it have been read.';
+comment on table public.participants is
+  'The two sides of each conversation. Deleted with the conversation.';
+comment on column public.participants.last_read_seq is
+  'This side has read all messages up to this seq.';
 comment on column public.participants.peer_read_seq is
-  'The seq up to which the other side has read, as shown to this side; not updated while a side '
-  'hides read marks or has blocked the other.';
-comment on column public.participants.unread is 'Messages of the other side after last_read_seq, without hidden ones.';
+  'The seq up to which the other side has read, as shown to this side. It is not updated while '
+  'either side hides read receipts or has blocked the other.';
+comment on column public.participants.unread is
+  'The number of messages of the other side after last_read_seq, except hidden ones.';
 comment on column public.participants.written is
-  'The number of messages written by this side, not counting those from before the column existed.';
-comment on column public.participants.muted is 'Whether messages cause no push or notification.';
+  'The number of messages written by this side, except those written before this column existed.';
+comment on column public.participants.muted is
+  'Whether new messages cause no push and no notification.';
 comment on column public.participants.archived is
-  'Whether it is hidden from the list and left out of the unread total, until the next message or, '
-  'if also muted, until this side writes.';
+  'Whether the conversation is not in the main list and not in the unread total. It stays archived '
+  'until the next message or, if it is also muted, until this side writes.';
 comment on column public.participants.unlisted is
-  'Whether it is not in the list yet: the other side opened it, and nobody has written.';
+  'Whether the conversation is not in any list of this side yet, because the other side opened it '
+  'and nobody has written.';
 comment on column public.participants.active_at is
-  'When the last message was written, or the conversation was opened; the list is sorted by it.';
+  'When the last message was written or, without messages, the conversation was opened. Lists are '
+  'sorted by it.';
 comment on column public.participants.changed_at is
-  'When this side last changed: by a message or by hiding one or showing it again, by reading, '
-  'muting or archiving, or by a read mark.';
+  'When this side last changed: when a message was written, hidden or shown again, when this side '
+  'read, muted or archived, or when a read receipt arrived.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc)
   where not unlisted;
--- A message sets both times to the same value, so it writes nothing to this index.
+-- A new message sets both times to the same value, so it adds no entry to this index.
 create index participants_changed_idx
   on public.participants (identity_id, changed_at) where changed_at > active_at;
 create index participants_unread_idx on public.participants (identity_id, unread)
@@ -24608,7 +25104,7 @@ create table public.messages (
   conversation_id uuid not null,
   sender_identity_id uuid not null,
   seq bigint not null,
-  -- A repetition count like {1,64} in the pattern would cost thirty times as much.
+  -- A repetition count such as {1,64} in the pattern would make the check thirty times as slow.
   client_message_id text not null constraint messages_client_id_is_short check (
     client_message_id ~ '^[\u0021-\u007e]+$' and char_length(client_message_id) <= 64
   ),
@@ -24628,13 +25124,17 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Only hidden, and later emptied. Deleted with the conversation.';
-comment on column public.messages.client_message_id is 'The client''s id; a repeat is not stored.';
+comment on table public.messages is
+  'Messages. They are never deleted alone: an admin can hide one, and its text is erased later. '
+  'Deleted with the conversation.';
+comment on column public.messages.client_message_id is
+  'An id that the client chose. A message with the same id is not stored again.';
 comment on column public.messages.body is
   'The text; for an image its caption, for a location "lat,lng", for a property its id.';
-comment on column public.messages.hidden_at is 'When it was hidden; body is erased after 180 days.';
+comment on column public.messages.hidden_at is
+  'When an admin hid the message. Its body is erased 180 days later.';
 comment on column public.messages.changed_at is
-  'When it was last hidden or shown again; null if it never was.';
+  'When the message was last hidden or shown again; null if it never was.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
@@ -24645,7 +25145,7 @@ create index messages_hidden_idx on public.messages (hidden_at)
 
 create function private.my_conversations() returns setof uuid
   language plpgsql stable
-  security definer -- policies call this, so no policy may apply to it
+  security definer -- policies call this function, so no policy may apply inside it
   set search_path = ''
 as $$
 begin
@@ -24659,7 +25159,7 @@ alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
--- Clients must not see the keys of channels or which account is behind an identity.
+-- Clients must not see the keys of channels or the accounts of identities.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, archived,
@@ -24680,8 +25180,9 @@ create policy "participants see the messages that are not hidden" on public.mess
   for select to authenticated
   using (hidden_at is null and conversation_id in (select private.my_conversations()));
 
--- These rely on the policy of participants, which shows only the caller's own side. Functions read
--- one conversation at a time, so a look-up costs less than collecting all of the caller's.
+-- These policies rely on the policy of participants, which shows only the side of the caller. Functions
+-- read one conversation at a time, so a lookup is cheaper than collecting all conversations of the
+-- caller.
 create policy "participants see theirs" on public.conversations for select to acting
   using (exists (
     select from public.participants where participants.conversation_id = conversations.id
@@ -24702,13 +25203,13 @@ grant execute on function private.my_conversations to authenticated;
 
 -- sql/10_chat/2_rules_channels.sql
 
--- All events of an account go through one private channel with a random name. Whether the account
--- may receive an event is checked when it is sent. Participants send presence and typing
--- themselves, to the live channel of the conversation.
--- Realtime checks access only when a client joins. So when a session ends, the account's channel is
--- renamed: topic_changed is the last event on the old one, and only remaining clients may join the
--- new one. Live channels are renamed then and also when a right to them ends
--- (6_events_lost_access.sql); clients look up their new names.
+-- Each account receives all its events through one private channel with a random name. Whether it may
+-- receive an event is checked when the event is sent. Participants themselves send presence and typing
+-- events, to the live channel of the conversation.
+-- Realtime checks access only when a client joins a channel. Therefore, when a session ends, the channel
+-- of the account is renamed: topic_changed is the last event on the old channel, and only clients with
+-- a valid session may join the new one. The live channels are renamed at the same time, and also when an
+-- account loses access to them (6_events_lost_access.sql). Clients look up the new names.
 
 create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
   returns boolean
@@ -24748,12 +25249,12 @@ begin
 end
 $$;
 comment on function private.live_topic_name is
-  'The conversation''s id and a hash of three random keys, so that the name changes when a key '
-  'changes. account_keys are sorted by the ids of their accounts.';
+  'Returns the id of the conversation and a hash of three random keys, so that the name changes '
+  'whenever a key changes. account_keys must be sorted by the ids of the accounts.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql stable
-  security definer -- reads secret keys, which no client sees
+  security definer -- reads secret keys that no client may see
   set search_path = ''
 as $$
 begin
@@ -24788,11 +25289,11 @@ $$;
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- reads names of channels and participants, which the caller may not read
+  security definer -- reads names of channels, and participants that the caller may not read
   set search_path = ''
 as $$
 declare
-  -- Only one spelling of the id is accepted, because names are compared as text.
+  -- Names are compared as text, so only one spelling of the id is accepted.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
@@ -24804,11 +25305,12 @@ begin
 end
 $$;
 comment on function private.may_speak is
-  'Whether the caller may send: only to live channels of the acting identity''s conversations.';
+  'Whether the caller may send to a channel. Only the live channels of conversations of the acting '
+  'identity are allowed.';
 
 create function private.may_hear(topic text, extension text) returns boolean
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so no policy may apply inside it
   set search_path = ''
 as $$
 begin
@@ -24839,7 +25341,7 @@ begin
 end
 $$;
 comment on function private.message_location is
-  'The latitude and longitude of a location with at most six decimals; null if body is none.';
+  'Normalises a location to "lat,lng" with at most six decimals. Null if body is not a location.';
 
 create function private.message_problem(type text, clean text) returns text
   language plpgsql immutable set search_path = ''
@@ -24878,7 +25380,7 @@ create function private.clean_message_body(type text, body text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- A text that message_problem will refuse is neither normalised nor trimmed.
+  -- A text that message_problem will reject is neither normalised nor trimmed.
   clean text := case when private.text_problem(body, 4000) is not null then body
     else private.trimmed_message(private.normal_form(body, 'nfc', 4000, 'body')) end;
   problem text := private.message_problem(type, clean);
@@ -24896,8 +25398,9 @@ begin
 end
 $$;
 
--- Realtime can deliver an event before its commit is visible to other sessions. The writer's lock
--- is released only after the commit is visible, so a reader who reacts to the event waits for that.
+-- Realtime can deliver an event before the commit that sent it is visible to other sessions. Writers
+-- hold the following lock until the commit is visible, so a client that reacts to the event by reading
+-- waits until then.
 
 create function private.announce_messages(conversation_ids uuid[]) returns void
   language plpgsql set search_path = ''
@@ -24920,7 +25423,7 @@ $$;
 
 create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
   language plpgsql stable
-  security definer -- reads the recipient's settings
+  security definer -- reads the settings of the recipient
   set search_path = ''
 as $$
 begin
@@ -24954,7 +25457,7 @@ create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
 ) returns public.identities
   language plpgsql stable
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 declare
@@ -24980,12 +25483,12 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'The given identity or else the listing''s owner. 422 for an identity of the caller''s account '
-  'and for a listing that belongs to neither side.';
+  'Returns the given identity or, if none is given, the owner of the listing. 422 for an identity '
+  'of the same account as the caller, and for a listing that belongs to neither side.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql stable
-  security definer -- reads listings that row security hides from the caller
+  security definer -- reads listings that row-level security hides from the caller
   set search_path = ''
 as $$
 declare
@@ -25003,14 +25506,14 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  'Refuses a new conversation about someone else''s listing that has ended or allows no chat. '
-  'Existing conversations continue.';
+  'Refuses a new conversation about a listing of another identity that is no longer listed or does '
+  'not allow chat. Existing conversations can continue.';
 
 -- sql/10_chat/3_records.sql
 
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads other people's names; its callers check access
+  security definer -- reads the names of other people; the callers check access
   set search_path = ''
 as $$
 begin
@@ -25035,7 +25538,7 @@ declare
   media_url text;
   reply_to_id uuid;
 begin
-  -- The URL is read only if there is a picture, because this runs several times for every message.
+  -- The URL is read only if there is a picture, because this function runs several times per message.
   if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
@@ -25092,8 +25595,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of the text or else the type of the message, with the title of a listing, in the '
-  'language of the reader or, if reader_account_id is null, of the caller.';
+  'Returns the beginning of the text. For a message without text, returns its type (and the title '
+  'of a listing) in the language of the reader or, if reader_account_id is null, of the caller.';
 
 create function private.message_summary(
   message public.messages, identity_id uuid, reader_account_id uuid default null
@@ -25116,7 +25619,7 @@ create function private.last_message_json(
   conversation_id uuid, identity_id uuid, reader_account_id uuid default null
 ) returns jsonb
   language plpgsql stable
-  security definer -- reads messages; its callers check access
+  security definer -- reads messages; the callers check access
   set search_path = ''
 as $$
 begin
@@ -25147,7 +25650,8 @@ begin
   );
 end
 $$;
-comment on function private.shown_read_seq is 'peer_read_seq, or null if a side hides read marks.';
+comment on function private.shown_read_seq is
+  'Returns peer_read_seq, or null if either side hides read receipts.';
 
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
@@ -25166,12 +25670,13 @@ begin
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_updated_json is 'The payload of conversation_updated.';
+comment on function private.conversation_updated_json is
+  'Returns the payload of the event conversation_updated.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json
   language plpgsql stable
-  security definer -- reads other people's listings, if they may be seen
+  security definer -- reads listings of other people, if the identity may see them
   set search_path = ''
 as $$
 begin
@@ -25203,7 +25708,7 @@ create function private.cannot_write_reason(own public.participants) returns tex
   language plpgsql stable
   security definer -- reads both participants and the blocks between them
   set search_path = ''
-  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set join_collapse_limit = 1 -- private.store_messages explains both settings
   set plan_cache_mode = 'force_generic_plan'
 as $$
 begin
@@ -25220,11 +25725,12 @@ begin
 end
 $$;
 comment on function private.cannot_write_reason is
-  'Why this side may not write now, or null. Only the side that blocked the other learns of a block.';
+  'Returns why this side may not write at the moment, or null if it may. A block is disclosed only '
+  'to the side that made it.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql stable
-  security definer -- reads both participants; its callers check access
+  security definer -- reads both participants; the callers check access
   set search_path = ''
 as $$
 begin
@@ -25234,7 +25740,7 @@ begin
       'liveTopic', private.live_topic(conversations.id),
       'property', private.conversation_property_json(
         coalesce(conversations.property_id,
-          -- the id of a purged listing
+          -- the id of a listing whose row was purged
           nullif(split_part(conversations.pair_key, ' ', 3), '')::uuid),
         own.identity_id),
       'peer', private.peer_json(other.identity_id),
@@ -25287,15 +25793,15 @@ begin
 end
 $$;
 comment on function private.get_conversation is
-  'Api: One conversation of the acting identity. 404 conversation_not_found.';
+  'Api: Returns a conversation of the acting identity. 404 conversation_not_found.';
 
 create function private.conversations_changed_at(identity_id uuid) returns timestamptz
   language plpgsql stable
-  security definer -- row-level security would determine the identity in each of three look-ups
+  security definer -- row-level security would determine the identity again in each of three lookups
   set search_path = ''
 as $$
 begin
-  -- Each of these subqueries reads only the newest entry of its part of an index.
+  -- Each subquery reads only one index entry, the newest in its range.
   return greatest(
     (
       select participants.active_at from public.participants
@@ -25318,7 +25824,7 @@ $$;
 
 create function private.count_unread_messages(identity_id uuid) returns bigint
   language plpgsql stable
-  security definer -- also counts for identities of the account that are not acting
+  security definer -- also counts for identities of the account other than the acting one
   set search_path = ''
 as $$
 begin
@@ -25330,7 +25836,8 @@ begin
 end
 $$;
 comment on function private.count_unread_messages is
-  'The number of unread messages in an identity''s conversations that are not archived.';
+  'Returns the number of unread messages in all conversations of an identity that are not '
+  'archived.';
 
 create function private.list_conversations(
   archived boolean default false, page_cursor text default null, page_size integer default 20
@@ -25374,16 +25881,17 @@ begin
 end
 $$;
 comment on function private.list_conversations is
-  'Api: The acting identity''s conversations, newest message first: the archived ones or all '
-  'others. unreadTotal counts the unread messages in conversations that are not archived, '
-  'changedAt is the last change of any conversation, realtimeTopic the account''s channel. A page '
-  'of one shows whether anything was missed.';
+  'Api: Lists the conversations of the acting identity, either the archived ones or all others, '
+  'newest message first. unreadTotal is the number of unread messages in conversations that are '
+  'not archived, changedAt the time of the last change of any conversation, and realtimeTopic the '
+  'channel of the account. A client can request a page of one to find out whether it missed '
+  'anything.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
   page_size integer default 20, changed_since timestamptz default null
 ) returns table (items json, "hasMore" boolean, "changedAt" timestamptz)
-  language plpgsql -- volatile, to see what is committed while the function waits
+  language plpgsql -- volatile, to see what other transactions commit while the function waits
   security definer
   set search_path = ''
 as $$
@@ -25459,10 +25967,10 @@ begin
 end
 $$;
 comment on function private.list_messages is
-  'Api: Messages in the order of seq: the newest, or those before or after a seq; or, in the order '
-  'of their changes, messages written, hidden or shown again since a time, up to changedAt. '
-  'hasMore: whether there are more in that direction. Messages that an event has announced are '
-  'included. 404 conversation_not_found.';
+  'Api: Lists messages in the order of seq: the newest ones, or those before or after a seq. With '
+  'changed_since, lists the messages that were written, hidden or shown again since then, in the '
+  'order of these changes and up to changedAt. hasMore: whether there are more in that direction. '
+  'A message that an event has announced is always included. 404 conversation_not_found.';
 
 create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
@@ -25495,7 +26003,8 @@ begin
   from page;
 end
 $$;
-comment on function private.list_blocks is 'Api: The caller''s blocked identities, newest first.';
+comment on function private.list_blocks is
+  'Api: Lists the identities that the caller has blocked, newest first.';
 
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
@@ -25503,8 +26012,8 @@ grant execute on function
 
 -- sql/10_chat/4_reads_gateway.sql
 
--- The chat gateway (functions/chat) calls these. All that they return is also in the lists of
--- conversations and messages.
+-- The chat gateway (functions/chat) calls these functions. Everything that they return can also be read
+-- from the lists of conversations and messages.
 
 create function api.open_socket() returns json
   language plpgsql stable set search_path = ''
@@ -25517,11 +26026,12 @@ begin
 end
 $$;
 comment on function api.open_socket is
-  'The channel of the calling account, if its token is valid, and the time of the check.';
+  'Checks the token of the caller and returns the channel of the account and the time of the '
+  'check.';
 
 create function private.peer_of(conversation_id uuid, identity_id uuid) returns uuid
   language plpgsql stable
-  security definer -- reads the row of the other side, which only that side sees
+  security definer -- reads the row of the other side, which the caller may not read
   set search_path = ''
 as $$
 begin
@@ -25560,11 +26070,12 @@ begin
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest seq, both sides and the live channel. 404 conversation_not_found, 403 blocked.';
+  'Api: Returns the newest seq, both sides and the live channel of a conversation. 404 '
+  'conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql stable
-  security definer -- checks the rights of all accounts with an open socket
+  security definer -- checks the access of all accounts with an open socket
   set search_path = ''
 as $$
 begin
@@ -25574,7 +26085,7 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0" makes each subquery a lookup by key; otherwise the planner joins whole tables.
+    -- "offset 0" makes each subquery a lookup by key. Otherwise, the planner would join whole tables.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
@@ -25622,8 +26133,8 @@ begin
 end
 $$;
 comment on function private.changed_sockets is
-  'Sessions and conversations that differ from the given state; lastSeq is set if only seq '
-  'differs.';
+  'Returns the sessions and conversations whose state differs from the state in sockets. lastSeq '
+  'is set if only the seq of a conversation differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql stable
@@ -25642,7 +26153,7 @@ begin
       where private.may_act(accounts)
     ),
     changed as (
-      -- Each of these two subqueries uses its own index.
+      -- Each of the two subqueries uses a different index.
       select written.conversation_id, written.identity_id
       from asking
       cross join (values (false), (true)) as lists (archived)
@@ -25682,8 +26193,8 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'Conversations that changed within the given seconds and since openedAt. The gateway skips '
-  'updates that it has already sent.';
+  'Returns the conversations that changed in the given number of seconds and after openedAt. The '
+  'gateway skips the updates that it has already sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql stable
@@ -25699,8 +26210,8 @@ begin
 end
 $$;
 comment on function private.current_topics is
-  'Returns the given channels that are still current. A gateway that reconnects to Realtime joins '
-  'only these.';
+  'Returns those of the given channels that are still current. A gateway that reconnects to '
+  'Realtime joins only these.';
 
 grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;
@@ -25711,7 +26222,7 @@ grant execute on function private.changed_sockets, private.missed_updates, priva
 
 create function private.account_to_block(caller_id uuid, identity_id uuid) returns uuid
   language plpgsql stable
-  security definer -- finds the account behind an identity
+  security definer -- reads the account of an identity
   set search_path = ''
 as $$
 begin
@@ -25726,7 +26237,8 @@ begin
 end
 $$;
 comment on function private.account_to_block is
-  'The identity''s account; null unless the identity is public or has a chat with the caller.';
+  'Returns the account of an identity that is public or has a conversation with the caller, '
+  'otherwise null.';
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -25740,7 +26252,8 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
-  -- Calls of one account wait for each other, so that the second counts the block of the first.
+  -- Concurrent calls of an account wait for each other, so that the second one counts the block of the
+  -- first.
   perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
@@ -25762,9 +26275,10 @@ begin
 end
 $$;
 comment on function api.block_identity is
-  'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
-  'presence and typing; searches, feed, map and similar listings leave out its listings. Can be '
-  'repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
+  'Blocks an identity. Neither side can write to the other any more, and the blocked identity no '
+  'longer sees presence and typing. Searches, the feed, the map and similar listings omit its '
+  'listings. Repeated calls have no further effect. 404 identity_not_found, 409 blocks_full for '
+  'more than 500 blocks, 422 for an identity of the caller.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -25785,7 +26299,8 @@ begin
   perform private.unblock_identity(identity_id);
 end
 $$;
-comment on function api.unblock_identity is 'Unblocks an identity. Can be repeated.';
+comment on function api.unblock_identity is
+  'Unblocks an identity. Repeated calls have no further effect.';
 
 grant execute on function private.block_identity, private.unblock_identity to authenticated;
 grant execute on function api.block_identity, api.unblock_identity to authenticated;
@@ -25794,7 +26309,7 @@ grant execute on function api.block_identity, api.unblock_identity to authentica
 
 create function private.check_openings(account_id uuid) returns void
   language plpgsql
-  security definer -- reads the conversations of an account under all its identities
+  security definer -- reads the conversations of all identities of an account
   set search_path = ''
 as $$
 declare
@@ -25829,7 +26344,7 @@ begin
 end
 $$;
 comment on function private.check_openings is
-  'Refuses if too many conversations that the account opened in the last day are unanswered.';
+  'Raises 429 if too many conversations that the account opened in the last day are unanswered.';
 
 create function private.list_conversation_for(conversation_id uuid, identity_id uuid) returns void
   language plpgsql set search_path = ''
@@ -25838,7 +26353,7 @@ declare
   side public.participants;
   moment constant timestamptz := clock_timestamp();
 begin
-  -- The conversation is locked before its sides, as when a message is written.
+  -- The conversation is locked before its sides, as in all functions that write messages.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = list_conversation_for.conversation_id
@@ -25854,7 +26369,8 @@ begin
 end
 $$;
 comment on function private.list_conversation_for is
-  'Adds a conversation that the other side opened to the list of this identity.';
+  'Adds a conversation that the other side opened to the list of this identity, if it is not there '
+  'yet.';
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -25881,8 +26397,8 @@ begin
   end if;
   perform private.require_proof();
   perform private.require_welcome(caller_account_id, peer.account_id);
-  -- The other account is locked too, because its deletion reads the conversations more than once
-  -- and must find the same ones each time.
+  -- The account of the other side is locked too: a deletion of that account reads its conversations more
+  -- than once and must find the same ones each time.
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
@@ -25899,7 +26415,7 @@ begin
     values (id, caller_id, caller_account_id, false, moment, moment),
       (id, peer.id, peer.account_id, true, moment, moment);
   else
-    -- Another transaction has created the conversation; only a new statement can see it.
+    -- A concurrent transaction created the conversation. Only a new statement can see it.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
     perform private.list_conversation_for(id, caller_id);
@@ -25920,13 +26436,13 @@ declare
   written boolean;
 begin
   perform private.require_terms();
-  -- The call may write a message, so it is counted as one.
+  -- The call may write a message, so it is counted as a message.
   hits := private.count_message();
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
   if opened.created then
-    -- This event is for the caller's other devices; the first message notifies the other side.
+    -- This event is for the other devices of the caller. The first message notifies the other side.
     perform private.broadcast_conversation_updated(participants) from public.participants
     where participants.conversation_id = opened.id and participants.identity_id = caller_id;
   end if;
@@ -25945,20 +26461,20 @@ begin
 end
 $$;
 comment on function private.create_conversation is
-  'Api: Opens a conversation with the owner of a listing, or with an identity, and can write a '
-  'message, stored once per clientMessageId; returns {created, conversation}. A pair has one '
-  'conversation per listing. '
-  '404 property_not_found, identity_not_found; 403 terms_not_accepted, blocked, '
-  'account_unproven, recipient_proven_only; 409 property_state_conflict for a new one about a '
-  'listing that has ended or allows no chat, awaiting_answer as in api.send_message; 422 for '
-  'oneself, message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new one '
-  'while 60 opened in the last day (5 without a proven phone or email) are unanswered.';
+  'Api: Opens a conversation with an identity or with the owner of a listing, and writes the '
+  'message, if one is given; it is stored once per clientMessageId. Returns {created, '
+  'conversation}. Two identities have one conversation per listing. 404 property_not_found, '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; '
+  '409 property_state_conflict for a new conversation about a listing that is no longer listed or '
+  'does not allow chat, awaiting_answer as in api.send_message; 422 for an identity of the caller, '
+  'message_empty, message_too_long, idempotency_mismatch; 429 rate_limited for a new conversation '
+  'if 60 conversations opened in the last day (5 without a proven phone or email) are unanswered.';
 
 grant execute on function private.create_conversation to authenticated;
 
 -- sql/10_chat/5_writes_hidden_messages.sql
 
--- The picture of a hidden message is deleted for good, because anyone with its URL could see it.
+-- The picture of a hidden message is deleted permanently, because anyone who has its URL could see it.
 
 create function private.find_message(message_id uuid) returns public.messages
   language sql stable set search_path = ''
@@ -25966,13 +26482,13 @@ as $$
   select messages from public.messages where messages.id = find_message.message_id
 $$;
 comment on function private.find_message is
-  'For acts of admins only. All other code also filters by conversation, so that messages can be '
-  'partitioned by it.';
+  'For actions of admins only. All other code also filters messages by conversation, so that the '
+  'table could be partitioned by it.';
 
 create function private.set_message_hidden(message public.messages, hidden boolean)
   returns boolean
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer -- changes messages of other people on behalf of an admin
   set search_path = ''
 as $$
 declare
@@ -26004,13 +26520,13 @@ begin
 end
 $$;
 comment on function private.set_message_hidden is
-  'Hides a message or shows it again, which changes the conversation for both sides, and the '
-  'unread count of a side that has not read it. Returns false if nothing changes or it was '
-  'hidden over 180 days ago.';
+  'Hides a message or shows it again. This counts as a change of the conversation for both sides '
+  'and changes the unread count of a side that has not read the message. Returns false if nothing '
+  'changes, or if the message was hidden over 180 days ago.';
 
 create function private.hide_message(message public.messages) returns void
   language plpgsql
-  security definer -- changes other people's messages on an admin's behalf
+  security definer -- changes messages of other people on behalf of an admin
   set search_path = ''
 as $$
 begin
@@ -26071,7 +26587,7 @@ grant execute on function private.purge_hidden_words to backend;
 
 -- sql/10_chat/5_writes_messages.sql
 
--- seq and unread counts change under the row lock of the conversation, so seq has no gaps.
+-- seq and the unread counts are changed only under the row lock of the conversation, so seq has no gaps.
 
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, heading text, sender_topic uuid,
@@ -26082,9 +26598,10 @@ create type private.message_ends as (
   sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
-  'Both sides of a new message, read once under the conversation''s lock, with the unread counts '
-  'before it, whether the conversation stays archived for the reader, why the sender may not write '
-  '(refusal), and the sender''s name with the title of the conversation''s listing (heading).';
+  'Both sides of a new message, read once while the conversation is locked. The unread counts do '
+  'not include the message. reader_archived: whether the conversation stays archived for the '
+  'reader. refusal: why the sender may not write. heading: the name of the sender and the title of '
+  'the listing of the conversation.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -26096,7 +26613,7 @@ create type private.message_delivery as (
   message public.messages, message_json jsonb, ends private.message_ends
 );
 
--- A standard SQL body without a search_path is inlined into the calling query.
+-- The planner can inline this function, because it has a standard SQL body and no search_path.
 create function private.message_ends(conversation_id uuid, sender_id uuid)
   returns setof private.message_ends
   language sql stable
@@ -26146,7 +26663,7 @@ begin atomic
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
   cross join lateral (
-    -- Not participants.written, which does not count messages older than that column.
+    -- participants.written cannot be used: it does not count messages that are older than that column.
     select exists (
       select from public.messages
       where messages.conversation_id = participants.conversation_id
@@ -26161,8 +26678,8 @@ create function private.store_messages(given private.sent_message[])
   language plpgsql
   security definer -- reads and writes both sides of conversations
   set search_path = ''
-  set join_collapse_limit = 1 -- joins in the written order, since trying all orders takes 4 ms
-  set plan_cache_mode = 'force_generic_plan' -- avoids planning for each number of messages
+  set join_collapse_limit = 1 -- joins in the order of the query, because trying all orders takes 4 ms
+  set plan_cache_mode = 'force_generic_plan' -- avoids a new plan for each number of messages
 as $$
 declare
   deliveries private.message_delivery[];
@@ -26202,7 +26719,7 @@ begin
 end
 $$;
 comment on function private.store_messages is
-  'Stores messages of different conversations, except repeated ones and those not allowed.';
+  'Stores messages of different conversations. Skips those that are already stored or not allowed.';
 
 create function private.refuse_message(sent private.sent_message) returns void
   language plpgsql
@@ -26220,7 +26737,8 @@ begin
 end
 $$;
 comment on function private.refuse_message is
-  'Raises the refusal or, if the message is no longer refused, 40001, so that the call is retried.';
+  'Raises the error for which the message was not stored. If the reason no longer exists, raises '
+  '40001, so that the call is retried.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -26233,7 +26751,7 @@ declare
   deliveries private.message_delivery[];
   stored public.messages;
 begin
-  -- This lock serialises the writers of a conversation.
+  -- With this lock, the writers of a conversation wait for each other.
   perform from public.conversations
   join public.participants on participants.conversation_id = conversations.id
   where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
@@ -26282,15 +26800,15 @@ begin
 end
 $$;
 comment on function private.write_message is
-  'Writes a message as the acting identity, which the calling function has locked.';
+  'Writes a message as the acting identity. The caller must have locked the identity.';
 
 create function private.count_message() returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  -- Rates are counted in the same order as in count_texts, which locks the same rows.
+  -- Rates must be counted in the same order as in count_texts, which locks the same rows.
   in_minute constant timestamptz := private.count_action('messages');
-  -- The headers of the answer show the rate per minute, not the one per day.
+  -- The headers of the response show the rate per minute, not the rate per day.
   rate constant text := coalesce(current_setting('private.rate', true), '');
   in_day constant timestamptz := private.count_action('messages_day');
 begin
@@ -26322,7 +26840,7 @@ begin
   hits := private.count_message();
   sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
     body, media_id, reply_to_id);
-  -- A request that is repeated because its answer was lost writes nothing, so it is not counted.
+  -- A retry after a lost response writes nothing, so it is not counted.
   if sent ->> 'created' = 'false' then
     perform private.uncount_message(hits);
   end if;
@@ -26342,13 +26860,13 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and returns {created, message}; a repeated clientMessageId returns the stored '
-  'one. Body: a text of at most 4,000 characters; for an image an optional caption, with '
-  'a mediaId that no other message uses (the facade copies a used one); for a location "lat,lng"; '
-  'for a property its id. 404 conversation_not_found, property_not_found; 403 terms_not_accepted, '
-  'recipient_proven_only, or blocked, also when the other participant may no longer act; 409 '
-  'awaiting_answer after 5 messages to a person who has never answered; 422 message_empty, '
-  'message_too_long, idempotency_mismatch.';
+  'Stores a message and returns {created, message}. A repeated clientMessageId returns the stored '
+  'message. body is a text of at most 4,000 characters; for an image, an optional caption, with a '
+  'mediaId that no other message uses (the facade copies a picture that is already used); for a '
+  'location, "lat,lng"; for a property, its id. 404 conversation_not_found, property_not_found; '
+  '403 terms_not_accepted, recipient_proven_only, blocked (also if the other participant may no '
+  'longer act); 409 awaiting_answer after 5 messages to a person who has never answered; 422 '
+  'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql set search_path = ''
@@ -26358,7 +26876,8 @@ begin
 end
 $$;
 comment on function private.next_change is
-  'A time after the last change, so that clients can tell which state is newer.';
+  'Returns the current time, but a later time than that of the last change, so that clients can '
+  'tell which state is newer.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql security definer set search_path = ''
@@ -26370,7 +26889,7 @@ declare
   read_to bigint;
   still_unread bigint;
 begin
-  -- Under this lock no message can arrive between reading and counting.
+  -- With this lock, no message can arrive between reading and counting.
   select conversations.last_seq into newest from public.conversations
   where conversations.id = participant.conversation_id
   for no key update;
@@ -26400,15 +26919,17 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Marks messages as read, all or up to a seq. Returns {unread}. 404 conversation_not_found.';
+  'Marks all messages, or those up to a seq, as read. Returns {unread}. 404 '
+  'conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;
 
 -- sql/10_chat/5_writes_messages_batch.sql
 
--- Storing many texts costs little more than one, so functions/_shared/chat/store-message.ts collects
--- concurrent texts. Any that must wait for a lock, is refused or repeated goes to api.send_message.
+-- Storing many texts costs little more than storing one, so functions/_shared/chat/store-message.ts
+-- collects texts that are sent concurrently. A text that would have to wait for a lock, is refused or
+-- was already stored is left to api.send_message.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -26424,7 +26945,7 @@ begin
       given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
-      -- Sorted, so that concurrent calls of this function do not deadlock.
+      -- Sorted, so that concurrent calls of this function do not deadlock on the rows of rates.
       select sent.*
       from rows from (
         jsonb_to_recordset(messages) as (
@@ -26445,17 +26966,17 @@ $$;
 
 create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
   language plpgsql set search_path = ''
-  set join_collapse_limit = 1 -- both settings as in private.store_messages
+  set join_collapse_limit = 1 -- private.store_messages explains both settings
   set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   required_terms constant text := (
     select terms.version from private.terms() as terms where terms.required_from <= now()
   );
-  -- During maintenance every text is left to api.send_message, which lets administrators write.
+  -- During maintenance, all texts are left to api.send_message, which lets administrators write.
   is_closed constant boolean := private.setting('maintenance') <> 'null';
 begin
-  -- This locks and checks the same rows as lock_identity and write_message, but without waiting.
+  -- This locks and checks the same rows as lock_identity and write_message, but does not wait for locks.
   return array(
     select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
       sent.body, null, null)::private.sent_message
@@ -26477,7 +26998,7 @@ $$;
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
-  security definer -- acts for people whose tokens the edge functions have verified
+  security definer -- acts for accounts whose tokens the edge functions have verified
   set search_path = '' set lock_timeout = '100ms'
 as $$
 declare
@@ -26513,7 +27034,8 @@ begin
 end
 $$;
 comment on function private.send_messages is
-  'Returns {answer, rate} for each text in order, or null for one that api.send_message must send.';
+  'Stores texts of several accounts. Returns {answer, rate} for each text, in the same order, or '
+  'null for a text that must be sent with api.send_message.';
 
 grant execute on function private.send_messages to backend;
 
@@ -26533,7 +27055,7 @@ begin
     perform private.refuse_field(
       'upToSeq', case when up_to_seq is null then 'required' else 'unknown' end);
   end if;
-  -- Under this lock no message can arrive between reading and archiving.
+  -- With this lock, no message can arrive between reading and archiving.
   perform from public.conversations where conversations.id = own.conversation_id
   for no key update;
   own := private.require_participant(own.conversation_id, caller_id);
@@ -26568,26 +27090,28 @@ begin
 end
 $$;
 comment on function api.update_conversation is
-  'Mutes, unmutes, archives or unarchives a conversation for the caller''s side alone, even if one '
-  'has blocked the other, and returns it. It is not archived if the other side has written after '
-  'up_to_seq, the newest message that the caller has seen. 404 conversation_not_found.';
+  'Mutes, unmutes, archives or unarchives a conversation for the side of the caller only, and '
+  'returns it. This is possible even if one side has blocked the other. up_to_seq is the newest '
+  'message that the caller has seen: if the other side has written since, the conversation is not '
+  'archived. 404 conversation_not_found.';
 
 create function private.broadcast_own_side() returns trigger
   language plpgsql
-  security definer -- broadcasts, whatever role changes the row
+  security definer -- broadcasts, regardless of which role changes the row
   set search_path = ''
 as $$
 begin
-  -- Blocks do not matter, because the event only goes to the side's own account.
+  -- Blocks do not matter, because the event goes only to the account that made the change.
   perform private.broadcast_to_account(new.account_id, 'conversation_updated',
     private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
   return null;
 end
 $$;
 comment on function private.broadcast_own_side is
-  'Sends a change of muted or archived to the account''s own devices.';
+  'Sends a change of muted or archived to all devices of the account.';
 
--- A message also unarchives a conversation, but it has its own event and does not update muted.
+-- "of muted" also matches the update for archiving, which sets both columns. It excludes new messages,
+-- which may unarchive a conversation too, but have their own event.
 create trigger participants_broadcast_own_side
   after update of muted on public.participants
   for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))
@@ -26607,7 +27131,8 @@ begin
   perform realtime.send(broadcast.payload, broadcast.event, broadcast.topic::text, true);
 end
 $$;
-comment on function private.broadcast is 'Sends an event at the commit; a failure is not raised.';
+comment on function private.broadcast is
+  'Sends an event when the transaction commits. If sending fails, no error is raised.';
 
 create function private.broadcast_to_account(account_id uuid, event text, payload jsonb)
   returns void
@@ -26660,8 +27185,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- One insert of several events costs little more than one realtime.send. The role
-  -- postgres may insert into this table of Realtime.
+  -- Inserting several events at once costs little more than one call of realtime.send. The role postgres
+  -- may insert into this table of Realtime.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -26701,7 +27226,7 @@ begin
   ) as sides (id, identity_id, account_id, topic, unread, muted, archived, peer_read_seq, whose,
     notification);
 exception
-  -- An event is a hint: a client that misses it finds the message in the history.
+  -- An event is only a hint: a client that misses it finds the message in the history.
   when check_violation then null; -- no partition exists: nobody has joined for three days
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
@@ -26760,7 +27285,8 @@ begin
 end
 $$;
 comment on function private.on_read is
-  'Sends the unread count to the reader''s devices, and a read mark to the other side if allowed.';
+  'Sends the unread count to the devices of the reader, and a read receipt to the other side '
+  'unless one side hides read receipts or has blocked the other.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants
@@ -26771,7 +27297,7 @@ create trigger participants_broadcast_reads
 
 create function private.on_first_message() returns trigger
   language plpgsql
-  security definer -- reads the listing, whatever role writes the message
+  security definer -- reads the listing, regardless of which role writes the message
   set search_path = ''
 as $$
 begin
@@ -26782,7 +27308,7 @@ begin
   join public.properties on properties.id = conversations.property_id
     and properties.owner_identity_id <> new.sender_identity_id
   where conversations.id = new.conversation_id
-    -- If a listing has moved to another identity of its owner, its conversations have not.
+    -- When a listing is moved to another identity, its conversations stay with the former owner.
     and exists (
       select from public.participants
       where participants.conversation_id = conversations.id
@@ -26793,7 +27319,7 @@ begin
 end
 $$;
 comment on function private.on_first_message is
-  'Creates a lead when somebody is the first to write about somebody else''s listing.';
+  'Creates a lead if the first message of a conversation is not by the owner of the listing.';
 
 create trigger messages_make_leads
   after insert on public.messages
@@ -26804,7 +27330,7 @@ create trigger messages_make_leads
 
 create function private.on_sessions_ended() returns trigger
   language plpgsql
-  security definer -- fired by Auth's role, which may not write our tables
+  security definer -- runs for the role of Auth, which may not write our tables
   set search_path = ''
 as $$
 declare
@@ -26822,7 +27348,8 @@ begin
 end
 $$;
 comment on function private.on_sessions_ended is
-  'Renames the channels of accounts whose sessions ended. The trigger is in 90_platform.sql.';
+  'Renames the channels of accounts when sessions of these accounts end. The trigger is in '
+  '90_platform.sql.';
 
 create function private.discard_session(session_id uuid) returns void
   language plpgsql
@@ -26830,11 +27357,11 @@ create function private.discard_session(session_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- on_sessions_ended reads this setting, which is not set in Auth's own transactions.
+  -- on_sessions_ended reads this setting, which is not set in transactions of Auth itself.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  -- The account is locked before the session, because a transaction that ends all sessions of the
-  -- account may hold the account and then lock its sessions. If it has locked this session, it
-  -- deletes the session, and the statement below skips it.
+  -- The account is locked before the session, because a transaction that ends all sessions of the account
+  -- may lock them while it holds the lock on the account. If that transaction has locked this session, it
+  -- will delete the session, and the statement below skips it.
   perform private.lock_account_exclusively(sessions.user_id)
   from auth.sessions where sessions.id = discard_session.session_id;
   delete from auth.sessions where sessions.id in (
@@ -26847,19 +27374,21 @@ begin
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens were never given out. It could not join a channel, so no channel is '
-  'renamed, and the account is not notified of a sign-in.';
+  'Ends a session whose tokens were never handed out. Nobody could join a channel with it, so no '
+  'channel is renamed. The account is not notified of the sign-in either.';
 
 create function private.on_identity_deactivated() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- The account's own channel keeps its name, because it gets no more events of this identity.
+  -- The channel of the account itself keeps its name, because it no longer receives events of this
+  -- identity.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_deactivated is 'Renames all live channels of the account.';
+comment on function private.on_identity_deactivated is
+  'Renames all live channels of an account when one of its identities becomes inactive.';
 
 create trigger identities_renew_live_keys
   after update of status on public.identities
@@ -26872,7 +27401,7 @@ as $$
 declare
   newest public.participants;
 begin
-  -- Under this lock no message can be delivered to a side that has just been blocked.
+  -- With this lock, no message can be delivered to a side that has just been blocked.
   with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
@@ -26902,8 +27431,8 @@ begin
 end
 $$;
 comment on function private.on_blocked is
-  'Renames the live channels shared with a blocked account, and sends the blocker the new name '
-  'for the conversation with the newest message.';
+  'Renames the live channels of all conversations with a blocked account. Sends the account that '
+  'blocked it the new name for the conversation with the newest message.';
 
 create trigger blocks_renew_live_keys
   after insert on public.blocks
@@ -26919,15 +27448,18 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Admins, edited in Studio or by SQL; the last one cannot be removed. Deleted with the account.';
-comment on column public.admins.role is 'Always admin: this role may use everything under /admin.';
+  'The administrators. Rows are added and removed in Studio or with SQL; the last one cannot be '
+  'removed. Deleted with the account.';
+comment on column public.admins.role is
+  'Always admin, the role that may use every route under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
 
 -- sql/11_admin/1_tables_acts.sql
 
--- An act has the effects of an API call (2_rules_acts.sql checks it, 5_writes_acts.sql carries it out).
+-- An act is a row that an administrator adds to admin_acts, usually in Studio. It does the same as an API
+-- call: 2_rules_acts.sql checks the row, 5_writes_acts.sql executes it.
 
 create table public.admin_act_kinds (
   act text primary key,
@@ -26941,11 +27473,14 @@ create table public.admin_act_kinds (
   undone_by text not null
 );
 comment on table public.admin_act_kinds is
-  'The kinds of act that admin_acts accepts, and what each needs. Never purged: one row per kind.';
+  'The kinds of acts that admin_acts accepts, and the columns that each requires. Never purged: '
+  'one row per kind.';
 comment on column public.admin_act_kinds.required is 'Columns that must be filled in.';
 comment on column public.admin_act_kinds.optional is 'Further columns that may be filled in.';
-comment on column public.admin_act_kinds.needs is 'A description of required and optional.';
-comment on column public.admin_act_kinds.undone_by is 'The act that undoes it, or why none can.';
+comment on column public.admin_act_kinds.needs is
+  'The required and optional columns in words, for error messages.';
+comment on column public.admin_act_kinds.undone_by is
+  'The act that reverses this one, or the reason why no act can.';
 alter table public.admin_act_kinds enable row level security;
 revoke all on public.admin_act_kinds from anon, authenticated, service_role;
 create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
@@ -26971,28 +27506,36 @@ create table public.admin_acts (
   done_at timestamptz
 );
 comment on table public.admin_acts is
-  'Adding a row carries out the act: choose act, fill in the columns in admin_act_kinds.needs, and '
-  'leave id, state, result, account_id, created_at and done_at empty. An impossible act is '
-  'refused with an explanation and not stored. Never purged: it is the record of all acts.';
+  'Adding a row executes the act. Choose act, fill in the columns that admin_act_kinds.needs '
+  'names, and leave id, state, result, account_id, created_at and done_at empty. An act that is '
+  'not possible is refused with an explanation and not stored. Never purged: it is the record of '
+  'all acts.';
 comment on column public.admin_acts.act is 'A key of admin_act_kinds.';
 comment on column public.admin_acts."by" is
-  'Your own phone, email or id; required if more than one administrator could have acted.';
+  'Your own phone, email or id. Required if more than one administrator can act.';
 comment on column public.admin_acts.target is
-  'A phone, email, «KW-102061», INV-2026-000123, licence number or id; stored as the id.';
+  'A phone, email, listing number («KW-102061»), invoice number (INV-2026-000123), licence number '
+  'or id. Stored as the id.';
 comment on column public.admin_acts.amount is
-  'For a refund, in dinars: 4.500 or ٤٫٥٠٠; empty refunds all that is left. 1,250 is refused.';
-comment on column public.admin_acts."to" is 'For a refund: wallet or source.';
+  'For a refund: dinars, such as 4.500 or ٤٫٥٠٠. If empty, everything that is left is refunded. '
+  '1,250 is refused because it is ambiguous.';
+comment on column public.admin_acts."to" is
+  'For a refund: wallet, or source for the original means of payment.';
 comment on column public.admin_acts.value is
   'For set_identifier, the new phone or email; it is not stored.';
 comment on column public.admin_acts.until is
-  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time; empty means for good.';
+  'For suspend_account: 31/1/2027, or 31/1/2027 14:30 in Kuwait time. If empty, the suspension has '
+  'no end.';
 comment on column public.admin_acts.version is
-  'The version in admin_listings_to_review or admin_identities_to_verify; refused if outdated.';
+  'The version shown in admin_listings_to_review or admin_identities_to_verify. An outdated one is '
+  'refused.';
 comment on column public.admin_acts.everywhere is
   'For a message with a picture: hides all messages of its sender with the same picture.';
-comment on column public.admin_acts.reason is 'For the person concerned and the audit trail.';
+comment on column public.admin_acts.reason is
+  'Shown to the person concerned, and kept in the audit trail.';
 comment on column public.admin_acts.note is 'For administrators; deleted with the account.';
-comment on column public.admin_acts.state is 'done, waiting (for a provider) or refused (by it).';
+comment on column public.admin_acts.state is
+  'done, waiting (for a payment provider) or refused (by the provider).';
 comment on column public.admin_acts.account_id is 'The account that the act is about.';
 create index admin_acts_target_idx on public.admin_acts (target, created_at);
 create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
@@ -27020,23 +27563,27 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'An append-only list of acts and edits by hand. Never purged: it is the record of all acts.';
+  'The audit trail: an append-only list of administrators'' actions and of changes made in Studio, '
+  'with SQL or by jobs. Never purged: it is the record of all acts.';
 comment on column public.audit.at is
-  'The time of the entry, usually taken after the changed rows were locked, so that the newest '
-  'entry has their current state.';
+  'When the entry was added. The changed rows are usually locked before that, so the newest entry '
+  'shows their current state.';
 -- There are no foreign keys, because an entry is kept when its target is deleted.
-comment on column public.audit.actor_id is 'The admin who acted; null for Studio, SQL or a job.';
+comment on column public.audit.actor_id is
+  'The admin who acted through the API; null for Studio, SQL or a job.';
 comment on column public.audit.actor_name is
-  'The admin''s name at that time; kept after a deletion.';
-comment on column public.audit.said_id is 'The admin named in "by" of admin_acts, not verified.';
+  'The admin''s name at that time. It is kept when the account is deleted.';
+comment on column public.audit.said_id is
+  'The admin named in "by" of admin_acts. Nothing verifies it.';
 comment on column public.audit.actor_role is
-  'The database login: facade is the API and jobs, authenticator the Data API; others are by hand.';
+  'The database login: facade for the API and jobs, authenticator for the Data API. Any other is a '
+  'change by hand (Studio or SQL).';
 comment on column public.audit.action is 'The kind of act, for example account.status.';
 comment on column public.audit.target_type is 'For example account, identity, property or invoice.';
 comment on column public.audit.target_id is 'Null if the target has no id.';
 comment on column public.audit.after is
-  'The new values; act is the id of a row of admin_acts, licenceNo the licence number of a '
-  'company or office.';
+  'The new values. The key act is the id of a row of admin_acts; licenceNo is the licence number '
+  'of a company or office.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
@@ -27051,7 +27598,7 @@ grant select on public.audit to service_role;
 
 -- sql/11_admin/1_tables_indexes.sql
 
--- These indexes on tables of other areas serve only the lists of admins.
+-- Indexes on tables of other areas that only the lists and figures for admins need.
 
 create index accounts_newest_idx on public.accounts (created_at desc, id desc);
 create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
@@ -27074,18 +27621,18 @@ create index accounts_suspended_until_order_idx
   on public.accounts ((coalesce(suspended_until, 'infinity')), id);
 create index accounts_delete_at_order_idx
   on public.accounts ((coalesce(delete_at, 'infinity')), id);
--- These are for figures by day. Messages are stored in order of time, so a BRIN index of a few pages
--- finds the messages of the last days.
+-- The next four serve the daily figures. Messages are stored in the order in which they were sent, so a
+-- BRIN index of a few pages is enough to find those of the last days.
 create index properties_published_idx on public.properties (published_at)
   where published_at is not null;
 create index payments_captured_idx on public.payments (captured_at) where captured_at is not null;
 create index refunds_settled_idx on public.refunds (settled_at) where settled_at is not null;
 create index messages_created_idx on public.messages using brin (created_at)
   with (autosummarize = on);
--- This index allows listings to be counted by an index-only scan.
+-- Listings are counted with an index-only scan of this index.
 create index properties_status_idx on public.properties (status);
 create index identities_status_idx on public.identities (status, type, account_id);
--- This index finds the waiting listings, oldest first, without reading the many others.
+-- Finds the listings that wait for a review, oldest first, without reading all the others.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
 create index properties_await_review_price_idx
@@ -27108,10 +27655,10 @@ create table public.item_claims (
   claimed_at timestamptz not null default clock_timestamp()
 );
 comment on table public.item_claims is
-  'The administrators who look at items of the queue, for 15 minutes each; hints, which lock '
-  'nothing. Cleaned by private.purge_claims.';
+  'Which administrator is looking at which item of the queue. A claim lasts 15 minutes and is only '
+  'a hint to other administrators: nothing is locked. Cleaned by private.purge_claims.';
 comment on column public.item_claims.item_id is
-  'The id of the listing, identity, report, pair or payout.';
+  'The id of the listing, identity, report, pair of duplicates or payout.';
 create index item_claims_account_idx on public.item_claims (account_id);
 create index item_claims_claimed_idx on public.item_claims (claimed_at);
 alter table public.item_claims enable row level security;
@@ -27131,9 +27678,9 @@ create table public.notes (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.notes is
-  'Notes of administrators for each other about a person, a listing or a case. A note is deleted '
-  'once the identity is closed, the listing or pair is gone, or the report or payout is emptied. '
-  'Deleted with the account.';
+  'Administrators'' notes for each other about a person, a listing or a case. A note is deleted '
+  'when its identity is closed, its listing or pair of duplicates is deleted, or the content of '
+  'its report or the personal data of its payout is removed. Deleted with the account.';
 comment on column public.notes.account_id is 'The account that the note is about.';
 comment on column public.notes.by_id is 'The administrator who wrote it.';
 create index notes_account_idx on public.notes (account_id, created_at, id);
@@ -27157,15 +27704,18 @@ create table private.passkeys (
   last_used_at timestamptz
 );
 comment on table private.passkeys is
-  'The passkeys (WebAuthn) with which administrators prove who they are. Deleted with the account.';
-comment on column private.passkeys.credential_id is 'In base64url, as browsers send it.';
+  'The passkeys (WebAuthn) with which administrators re-authenticate. Deleted with the account.';
+comment on column private.passkeys.credential_id is
+  'The id of the credential in base64url, as browsers send it.';
 comment on column private.passkeys.rp_id is
-  'The host of the page that registered it; it works on no other host.';
+  'The host of the page where the passkey was registered. It works on no other host.';
 comment on column private.passkeys.public_key is 'The COSE key, in base64url.';
 comment on column private.passkeys.counter is
-  'Its signature counter at the last use; always 0 if it has none, like synced passkeys.';
+  'The passkey''s signature counter at its last use. Always 0 for passkeys without a counter, such '
+  'as synced ones.';
 comment on column private.passkeys.transports is
-  'The transports that the browser named, sent back unchanged; null lets the browser choose.';
+  'The transports that the browser reported at registration. They are sent back unchanged when the '
+  'passkey is used; null lets the browser choose.';
 create index passkeys_account_idx on private.passkeys (account_id);
 alter table private.passkeys enable row level security;
 create policy "administrators see, add and remove their own" on private.passkeys to administering
@@ -27180,8 +27730,8 @@ create table private.passkey_challenges (
   primary key (session_id, adding)
 );
 comment on table private.passkey_challenges is
-  'One challenge per session for adding a passkey and one for a proof; valid once, for five '
-  'minutes. Cleaned by private.on_session_ended.';
+  'WebAuthn challenges. A session has at most one for adding a passkey and one for '
+  're-authenticating. Each works once, within five minutes. Cleaned by private.on_session_ended.';
 alter table private.passkey_challenges enable row level security;
 -- The policy is in 2_rules_admins.sql.
 grant select, insert, update, delete on private.passkey_challenges to administering;
@@ -27197,11 +27747,13 @@ create table private.session_proofs (
   made_at timestamptz not null default clock_timestamp()
 );
 comment on table private.session_proofs is
-  'The newest proof of identity that an administrator gave in a session, valid for ten minutes. '
-  'Cleaned by private.on_session_ended.';
-comment on column private.session_proofs.hash is 'The SHA-256 hash of the proof.';
+  'The last proof of each session: an administrator gets one by re-authenticating, and it is valid '
+  'for ten minutes. Cleaned by private.on_session_ended.';
+comment on column private.session_proofs.hash is
+  'The SHA-256 hash of the proof, a secret that the client sends in X-Proof.';
 comment on column private.session_proofs.way is
-  'How it was proven: by password, by code, by passkey, or once by the sign-in with a provider.';
+  'How the administrator re-authenticated: by password, code or passkey. A recent sign-in with a '
+  'provider counts too, once per session (private.may_prove_by_provider).';
 alter table private.session_proofs enable row level security;
 create policy "nobody but functions of their owner" on private.session_proofs using (false);
 
@@ -27238,8 +27790,8 @@ comment on table public.reports is
 comment on column public.reports.target_type is 'A code of the vocabulary report_target.';
 comment on column public.reports.part is 'picture if only a message''s picture is reported; else null.';
 comment on column public.reports.stored_content is
-  'A copy of the reported content (private.reported_content). Its pictures stay until the copy is '
-  'removed, a message''s picture only until the report is upheld.';
+  'A copy of the reported content, made by private.reported_content. Its pictures are kept until '
+  'the copy is removed, but the picture of a message only until the report is upheld.';
 comment on column public.reports.content_hash is
   'The hash of stored_content. It is never removed, so that a new report of unchanged content can '
   'be refused.';
@@ -27254,7 +27806,7 @@ create index reports_reported_idx on public.reports (reported_identity_id);
 create index reports_stored_idx on public.reports (decided_at) where stored_content is not null;
 create index reports_pictures_idx on public.reports using gin ((stored_content -> 'pictures'));
 create index reports_target_idx on public.reports (target_type, target_id, status);
--- These two are for figures by day.
+-- The daily figures use these two.
 create index reports_created_idx on public.reports (created_at);
 create index reports_decided_idx on public.reports (decided_at) where decided_at is not null;
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
@@ -27301,7 +27853,7 @@ begin
       select invoices.id from public.invoices
       where invoices.id = given_id or invoices.number = compact
       union
-      -- A payment that was made after its invoice was paid is refunded separately.
+      -- If an invoice was paid twice, the second payment is refunded separately.
       select payments.id from public.payments
       where payments.id = given_id and payments.state = 'surplus'
     )
@@ -27332,7 +27884,7 @@ begin
     end if;
     return null;
   end if;
-  -- Admins whose accounts are locked are included, so that a team can unlock its own people.
+  -- Admins whose accounts are locked are included, so that a team can unlock its own members.
   admin_ids := array(
     select admins.account_id from public.admins
     where admins.account_id = any (private.find_target('account', typed)));
@@ -27379,12 +27931,12 @@ as $$
 declare
   earlier public.admin_acts;
 begin
-  -- A concurrent repetition waits here. Only acts take this lock, before all other locks.
+  -- A concurrent repetition of the act waits here. Only acts take this lock, and they take it first.
   perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
   select * into earlier from public.admin_acts
   where admin_acts.target = act.target
     and admin_acts.state <> 'refused'
-    and act.act <> 'refund' -- private.make_refund compares these
+    and act.act <> 'refund' -- private.make_refund detects repeated refunds
     and (act.act <> 'set_identifier'
       or private.account_with(private.typed_identifier(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
@@ -27397,13 +27949,13 @@ begin
 end
 $$;
 comment on function private.refuse_repeated_act is
-  'Refuses to repeat the last act on a target within 10 minutes.';
+  'Refuses an act that repeats the last act on the same target within 10 minutes.';
 
 -- sql/11_admin/2_rules_admins.sql
 
 create function private.is_admin() returns boolean
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so its own query must bypass policies
   set search_path = ''
 as $$
 begin
@@ -27426,7 +27978,8 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account id. Raises 403 admin_only or an error of require_account.';
+  'Returns the account id of the calling admin. Raises 403 admin_only or an error of '
+  'require_account.';
 
 create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
   language plpgsql stable
@@ -27444,8 +27997,9 @@ begin
 end
 $$;
 comment on function private.refuse_admin_target is
-  'Refuses acts on the admin''s own account or another admin''s; called after the lock. A row of '
-  'admin_acts (admin_id is null) may target admins, so that a team can unlock its own people.';
+  'Refuses an action against the admin''s own account or the account of another admin. Called once '
+  'the target is locked. For a row of admin_acts, admin_id is null and the target may be an admin, '
+  'so that a team can unlock its own members.';
 
 create function private.lock_admins() returns void
   language sql set search_path = ''
@@ -27468,8 +28022,8 @@ begin
 end
 $$;
 comment on function private.lock_admins_with is
-  'Calls lock_admins if the account is an admin''s, before its state changes; the order of locks '
-  'is in 03_accounts/2_rules_locks.sql.';
+  'Calls lock_admins if the account belongs to an admin. Called before the state of the account '
+  'changes; the order of locks is in 03_accounts/2_rules_locks.sql.';
 
 create function private.admins_in_order() returns setof uuid
   language plpgsql stable
@@ -27487,7 +28041,7 @@ $$;
 
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- calls private functions, whatever role removes an admin
+  security definer -- a role that removes an admin may not call private functions
   set search_path = ''
 as $$
 begin
@@ -27529,7 +28083,8 @@ begin
 end
 $$;
 comment on function private.on_admin_account_changed is
-  'Refuses to suspend, ban or schedule for deletion the last admin; removes deleted admins.';
+  'Refuses to suspend, ban or schedule for deletion the account of the last admin. An admin whose '
+  'account is deleted is removed from admins.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until, delete_at on public.accounts
@@ -27575,7 +28130,8 @@ create policy "administrators change settings" on private.settings for update to
 
 -- sql/11_admin/2_rules_audit.sql
 
--- Admin functions call private.audit before a change; triggers record changes by hand and by jobs.
+-- Functions for admins call private.audit before they change something. Triggers record changes made in
+-- Studio, with SQL and by jobs.
 
 create function private.refuse_audit_edit() returns trigger
   language plpgsql set search_path = ''
@@ -27585,7 +28141,7 @@ begin
 end
 $$;
 comment on function private.refuse_audit_edit is
-  'Refuses every change of entries, even by the table''s owner.';
+  'Refuses to change or delete entries, even for the owner of the table.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
@@ -27593,7 +28149,7 @@ create trigger audit_is_only_added_to
 
 create function private.name_admins() returns trigger
   language plpgsql
-  security definer -- reads profiles, whatever role adds an entry
+  security definer -- reads profiles, for any role that adds an entry
   set search_path = ''
 as $$
 begin
@@ -27607,7 +28163,7 @@ begin
     where individual_profiles.account_id = new.said_id
   );
   if new.action = 'identity.status' then
-    -- The page of a closed company or office has no licence any more.
+    -- The licence number is copied, because a company or office loses it when it is closed.
     new.after := new.after || coalesce((
       select jsonb_build_object('licenceNo', coalesce(new.after #>> '{approved,licenceNo}',
         new.after #>> '{refused,licenceNo}', organisations.licence_no))
@@ -27619,7 +28175,8 @@ begin
 end
 $$;
 comment on function private.name_admins is
-  'Fills in said_id, the current names of the admins, and the licence number of the decision.';
+  'Fills in said_id, the current names of both admins and, for a decision about a company or '
+  'office, the licence number.';
 
 create trigger audit_names_admins
   before insert on public.audit
@@ -27630,7 +28187,7 @@ create function private.audit(
   reason text default null, before jsonb default null, after jsonb default null
 ) returns void
   language plpgsql
-  security definer -- writes the audit trail, on which nobody has rights
+  security definer -- writes the audit trail, to which no client role may write
   set search_path = ''
 as $$
 declare
@@ -27651,8 +28208,8 @@ begin
 end
 $$;
 comment on function private.audit is
-  'Adds an entry, but refuses people who are not admins. Called before the change, so that '
-  'audit_change does not record it a second time.';
+  'Adds an entry. Raises 403 admin_only if the caller is signed in but not an admin. Called before '
+  'the change, so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql security definer set search_path = ''
@@ -27660,11 +28217,12 @@ as $$
 declare
   columns constant text[] := tg_argv[2:];
   changed constant jsonb := coalesce(to_jsonb(new), to_jsonb(old));
-  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- or null
+  target constant uuid := coalesce(changed ->> 'id', changed ->> 'account_id'); -- null if the row has neither
   before jsonb;
   after jsonb;
 begin
-  -- Skips people's changes of their own data and, except in accounts, changes by triggers.
+  -- Skips changes that people make to their own data, changes that private.audit has recorded and,
+  -- except in accounts, changes made by triggers.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
     or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
@@ -27685,14 +28243,14 @@ begin
 end
 $$;
 comment on function private.audit_change is
-  'Records a change by Studio, SQL or a job. Arguments: action, target type, columns.';
+  'Records a change made in Studio, with SQL or by a job. Arguments: action, target type, columns.';
 
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
   when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- A reason that was written before the status changes is recorded with that change.
+    -- A reason that is written before the status changes is recorded together with the new status.
     or old.status_reason is distinct from new.status_reason
       and new.status in ('suspended', 'banned')
   )
@@ -27732,14 +28290,15 @@ create trigger admins_are_audited
 
 -- sql/11_admin/2_rules_ceilings.sql
 
--- The rates admin_… are ceilings for the API calls of one administrator within a day, counted in the
--- audit trail. Beyond a ceiling, each further step of the same size needs a newer proof.
+-- The rates admin_… are ceilings: how much one administrator may do through the API within a day, counted
+-- in the audit trail. Each time the total passes a multiple of the ceiling, the administrator must
+-- re-authenticate (get a newer proof) to continue.
 
 create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  -- Nothing that decide_moderation does counts for a ceiling, so it does not call lock_ceilings.
+  -- decide_moderation does not call lock_ceilings, because none of its actions counts towards a ceiling.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -27757,7 +28316,8 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
 $$;
 comment on function private.lock_ceilings is
-  'Called before any other lock, so that the second of two concurrent calls counts the first.';
+  'Called before any other lock is taken. Of two concurrent calls by the same admin, the second '
+  'waits and then counts the first.';
 
 create function private.check_ceiling() returns trigger
   language plpgsql security definer set search_path = ''
@@ -27777,7 +28337,8 @@ begin
   where audit.actor_id = new.actor_id and done.rule = counted.rule
     and audit.at > new.at - make_interval(secs => rate.seconds);
   if total > rate.max then
-    -- The time of the last entry up to the previous ceiling; the proof must be newer.
+    -- The time of the last entry before the total passed the latest multiple of the ceiling. The
+    -- administrator must have re-authenticated since.
     select max(earlier.at) into newest_before
     from (
       select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
@@ -27789,7 +28350,8 @@ begin
     perform private.require_admin_proof(coalesce(newest_before, '-infinity'));
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
-    -- The id of the entry makes the alarm unique, so that every day can have its own alarm.
+    -- The key contains the entry's id, because an alarm with the same key would not be raised again on
+    -- another day.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
       floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
@@ -27801,8 +28363,9 @@ begin
 end
 $$;
 comment on function private.check_ceiling is
-  'Raises 403 proof_required beyond a ceiling without a newer proof, and an alarm at each ceiling, '
-  'so that the use of a leaked token is noticed.';
+  'Raises 403 proof_required if the total is above the ceiling and the administrator has not '
+  're-authenticated since it passed the latest multiple. Also raises an alarm at each multiple, so '
+  'that the use of a leaked token is noticed.';
 
 create trigger audit_keeps_ceilings
   after insert on public.audit
@@ -27843,7 +28406,8 @@ create function private.identity_decisions(identity public.identities) returns t
     else '{}'
   end::text[];
 
--- Without a search_path this function is inlined, so queries can use identities_await_verification_*.
+-- This function has no search_path, so that it is inlined and queries can use the indexes
+-- identities_await_verification_*.
 create function private.awaits_verification(identity public.identities) returns boolean
   language sql immutable parallel safe
   return (
@@ -27866,14 +28430,14 @@ as $$
       else 'suspend'
     end
     from unnest(private.identity_decisions(identity)) as allowed (status)
-    -- Approving its changes activates an expired identity.
+    -- Approving the pending changes also activates an expired identity, so approve is listed only once.
     where not (allowed.status = 'active' and private.has_changes_to_decide(identity))
   )
 $$;
 comment on function private.identity_moderation is
   'The possible decisions: approve or reject (the identity or its changes), suspend or restore.';
 
--- Without a search_path this function is inlined, so queries can use properties_await_review_idx.
+-- This function has no search_path, so that it is inlined and queries can use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql immutable parallel safe
   return (
@@ -27924,10 +28488,10 @@ $$;
 
 create function private.row_version(shown jsonb) returns integer
   language sql stable
-  -- Seven digits of a hash are a positive integer.
+  -- Seven hexadecimal digits (28 bits) always fit into a positive integer.
   return ('x' || left(md5(shown::text), 7))::bit(28)::integer;
 comment on function private.row_version is
-  'A hash of the content of a row that an administrator is shown.';
+  'The version of a row that is shown to an administrator: a hash of its content.';
 
 create function private.page_version(identity_id uuid) returns integer
   language sql stable
@@ -27942,8 +28506,8 @@ as $$
   where organisations.identity_id = page_version.identity_id
 $$;
 comment on function private.page_version is
-  'Changes with the page, the pending changes or the documents of a company or office: an admin '
-  'decides by these.';
+  'The version of what an admin sees when deciding about a company or office: a hash of its page, '
+  'pending changes and documents.';
 
 create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
   language plpgsql set search_path = ''
@@ -27985,7 +28549,8 @@ begin
 end
 $$;
 comment on function private.check_documents_by_hand is
-  'Refuses to verify or reject by hand if there are documents, as nothing shows they were seen.';
+  'Refuses to verify or reject in Studio or with SQL if there are documents, because nothing shows '
+  'that an admin has seen them.';
 create trigger identities_with_documents_are_decided_by_acts
   before update of status on public.identities
   for each row when (
@@ -27995,13 +28560,13 @@ create trigger identities_with_documents_are_decided_by_acts
 
 -- sql/11_admin/2_rules_domains.sql
 
--- Emails are stored with an ASCII domain, as the edge functions write them and Auth requires.
+-- Emails are stored with an ASCII domain: Auth requires it, and the edge functions write them that way.
 
 create function private.ascii_label(label text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  -- The algorithm and its names are those of Punycode, RFC 3492.
+  -- The algorithm and the names of its variables are from RFC 3492 (Punycode).
   digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
   input constant integer[] := array(
     select ascii(letter)
@@ -28059,7 +28624,8 @@ begin
   return 'xn--' || output;
 end
 $$;
-comment on function private.ascii_label is 'A label of a domain; in Punycode unless it is ASCII.';
+comment on function private.ascii_label is
+  'A label of a domain in ASCII: unchanged if it is ASCII already, otherwise encoded in Punycode.';
 
 create function private.ascii_email(email text) returns text
   language sql immutable set search_path = ''
@@ -28071,14 +28637,16 @@ as $$
   group by plain
 $$;
 comment on function private.ascii_email is
-  'The stored form of an email that is in NFKC: lower case, with an ASCII domain.';
+  'The form in which an email is stored: lower case, with an ASCII domain. The argument must be in '
+  'NFKC.';
 
 -- sql/11_admin/2_rules_proofs.sql
 
--- An administrator needs a proof to set an identifier, delete, ban, refund to the source, pay out,
--- write off, change a plan or setting, export people's data, and add or remove a passkey. Once
--- an administrator has a passkey, no other proof counts: only a passkey resists a copied page. Only
--- the facade passes on the hash of X-Proof, so these calls fail in the Data API.
+-- A proof is a secret that an administrator gets by re-authenticating. It is required to set an
+-- identifier, delete, ban, refund to the source, pay out, write off, change a plan or setting, export
+-- people's data, and add or remove a passkey. Once an administrator has a passkey, only proofs made with
+-- a passkey count, because only passkeys resist phishing. Only the facade passes on the hash of X-Proof,
+-- so these calls fail in the Data API.
 
 create function private.has_passkey(account_id uuid) returns boolean
   language plpgsql stable
@@ -28094,7 +28662,7 @@ $$;
 
 create function private.proof_refusal(newer_than timestamptz, of_passkeys boolean) returns text
   language plpgsql stable
-  security definer -- reads a table closed to clients
+  security definer -- reads a table that clients cannot access
   set search_path = ''
 as $$
 declare
@@ -28115,8 +28683,9 @@ begin
 end
 $$;
 comment on function private.proof_refusal is
-  'Why the given proof does not suffice, or null. of_passkeys: to add or remove a passkey; the '
-  'first is added with a password or code even if the setting requires passkeys.';
+  'Returns why the given proof does not suffice, or null. of_passkeys: the proof is for adding or '
+  'removing a passkey. An admin without passkeys can add the first one with a password or code, '
+  'even if the setting admin_passkeys requires passkeys.';
 
 create function private.require_admin_proof(
   newer_than timestamptz default '-infinity', of_passkeys boolean default false
@@ -28204,9 +28773,10 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  'Refuses a target that the caller owns or cannot see. A person whom the caller has talked to, '
-  'and a listing that the caller asked or talked about, can be reported even when gone. Returns '
-  'the target''s identity, and the conversation of a message.';
+  'Refuses a target that the caller owns or cannot see. Even if no longer visible, an identity can '
+  'be reported by anybody who shares a conversation, lead or review with it, and a listing by '
+  'anybody who asked or talked about it. Returns the identity responsible for the target and, for '
+  'a message, its conversation.';
 
 create function private.listing_fields(property public.properties) returns jsonb
   language sql stable set search_path = ''
@@ -28221,7 +28791,7 @@ as $$
   from private.property_fields() as field
 $$;
 comment on function private.listing_fields is
-  'All fields of a listing by their names, also those that its record hides from others.';
+  'All fields of a listing by name, including those that its record hides from others.';
 
 create function private.reported_content(report public.reports) returns jsonb
   language plpgsql stable
@@ -28297,7 +28867,8 @@ begin
 end
 $$;
 comment on function private.shown_content is
-  'Replaces the ids of pictures with their URLs, or the path for admins if they are suspended.';
+  'Replaces each picture''s id with its id and URL (for a suspended picture, the path for admins). '
+  'Pictures that were removed are left out.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql set search_path = ''
@@ -28322,8 +28893,8 @@ begin
 end
 $$;
 comment on function private.on_report_decided is
-  'Refuses to decide a report a second time, or to uphold it without a reason. Empties one about a '
-  'deleted account, whose copy was kept only for the decision.';
+  'Refuses to decide a report a second time, or to uphold it without a reason. If the reported '
+  'account is deleted, removes the copy of the content, which was kept only for the decision.';
 
 create trigger reports_are_decided_once
   before update of status on public.reports
@@ -28332,7 +28903,7 @@ create trigger reports_are_decided_once
 
 create function private.keep_reported_listing() returns trigger
   language plpgsql
-  security definer -- reads reports, whoever owns the listing
+  security definer -- reads reports that the owner of the listing cannot see
   set search_path = ''
 as $$
 begin
@@ -28357,7 +28928,8 @@ comment on trigger properties_stay_while_reported on public.properties is
 
 -- sql/11_admin/2_rules_typed.sql
 
--- Unreadable or ambiguous input is refused with an explanation; amounts and days are never guessed.
+-- These functions read what administrators type. They refuse unreadable or ambiguous input with an
+-- explanation and never guess an amount or a day.
 
 create function private.phone_of(typed text) returns text
   language sql immutable set search_path = ''
@@ -28422,9 +28994,10 @@ begin
 end
 $$;
 comment on function private.typed_amount is
-  'Reads an amount in dinars. ٫ and a dot are decimal marks, ٬ separates groups. A comma separates '
-  'groups if another mark or group follows. Otherwise it is a decimal mark, unless exactly three '
-  'digits follow it: 1,250 could mean either and is refused.';
+  'Reads an amount in dinars. ٫ and a dot are decimal separators, ٬ is a thousands separator. A '
+  'comma is a thousands separator if another comma group or a decimal separator follows. Otherwise '
+  'it is a decimal separator, unless exactly three digits follow it: 1,250 could mean either and '
+  'is refused.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql stable set search_path = ''
@@ -28455,8 +29028,8 @@ begin
 end
 $$;
 comment on function private.typed_day is
-  'Reads day/month/year or year/month/day with an optional time, in Kuwait unless it has an '
-  'offset.';
+  'Reads day/month/year or year/month/day, with an optional time. The time is Kuwait time unless '
+  'it has an offset.';
 
 create function private.day_text(moment timestamptz) returns text
   language sql stable
@@ -28483,7 +29056,7 @@ create function private.user_records(account_ids uuid[])
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads other people's accounts; its callers require an admin
+  security definer -- reads other people's accounts; its callers call require_admin
   set search_path = ''
 as $$
 begin
@@ -28527,7 +29100,7 @@ create function private.audit_records(entry_ids bigint[])
   returns table (ordinal bigint, id bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads the audit trail; its callers require an admin
+  security definer -- reads the audit trail; its callers call require_admin
   set search_path = ''
 as $$
 begin
@@ -28627,18 +29200,19 @@ $$;
 
 create function private.licence_sought(identity public.identities) returns text
   language sql stable
-  security definer -- reads other people's organisations; its callers require an admin
+  security definer -- reads other people's organisations; its callers call require_admin
   set search_path = ''
 as $$
   select coalesce(identity.pending_changes ->> 'licenceNo', organisations.licence_no)
   from public.organisations where organisations.identity_id = identity.id
 $$;
 comment on function private.licence_sought is
-  'The licence number in its pending changes, else its current one.';
+  'The licence number in the identity''s pending changes or, if there is none, its current licence '
+  'number.';
 
 create function private.licence_claims(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads other people's organisations; its caller requires an admin
+  security definer -- reads other people's organisations; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -28666,7 +29240,7 @@ $$;
 
 create function private.earlier_decisions(identity public.identities) returns bigint[]
   language plpgsql stable
-  security definer -- reads the audit trail; its callers require an admin
+  security definer -- reads the audit trail; its callers call require_admin
   set search_path = ''
 as $$
 declare
@@ -28694,7 +29268,7 @@ comment on function private.earlier_decisions is
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql stable
-  security definer -- reads someone else's account; its caller requires an admin
+  security definer -- reads someone else's account; its caller calls require_admin
   set search_path = ''
 as $$
 begin
@@ -28761,7 +29335,7 @@ as $$
     'code', vocabularies.code,
     'textAr', vocabularies.text_ar,
     'textEn', vocabularies.text_en,
-    'kinds', array( -- typed in Studio, with spaces or commas between them
+    'kinds', array( -- typed in Studio, separated by spaces or commas
       select known.code
       from regexp_split_to_table(coalesce(vocabularies.note, ''), '[[:space:],،]+')
         with ordinality as typed (code, place)
@@ -28881,14 +29455,14 @@ as $$
   )) as entry
 $$;
 comment on function private.last_decision is
-  'The newest decision in the audit trail about the item or, for a report, about another report of '
-  'the same target.';
+  'The newest decision in the audit trail about the item. For a report, decisions about other '
+  'reports of the same target count too.';
 
 -- sql/11_admin/4_reads_days.sql
 
 create function private.stats_by_day(days integer) returns json
   language plpgsql stable
-  security definer -- counts rows of all accounts; its caller requires an admin
+  security definer -- counts rows of all accounts; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -28964,8 +29538,8 @@ begin
 end
 $$;
 comment on function private.stats_by_day is
-  'The figures of each of the last days in Kuwait, up to today. A listing counts when first '
-  'published, a payment when it was paid, a refund when it was settled.';
+  'Daily figures of the last days in Kuwait time, including today. A listing counts on the day of '
+  'its first publication, a payment on the day it was paid, a refund on the day it was settled.';
 
 -- sql/11_admin/4_reads_history.sql
 
@@ -29061,9 +29635,9 @@ begin
 end
 $$;
 comment on function private.get_user_history is
-  'Api: For admins: user, identities, sessions and listings of get_user, and the newest 50 each of '
-  'the account''s listings, reports by it, reports about it, its invoices with their payments, '
-  'entries of the audit trail and notes. 403 admin_only, 404 user_not_found.';
+  'Api: For admins: what get_user returns about the user, identities, sessions and listings, and '
+  'the newest 50 each of the account''s listings, reports by the account, reports about it, '
+  'invoices with their payments, audit entries and notes. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.get_user_history to authenticated;
 
@@ -29073,7 +29647,7 @@ create function private.waiting_source(filters jsonb, sort text) returns text
   language plpgsql stable set search_path = ''
 as $$
 declare
-  -- A filter or sort that exists only for some kinds of entries leaves out all other kinds.
+  -- A filter or sort that exists only for some kinds of items leaves out items of all other kinds.
   of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
     array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
       'report_reason'];
@@ -29182,8 +29756,8 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'Builds the query of the queue. Sorting by time, name or price scans an index of each kind; any '
-  'other sort reads the whole queue.';
+  'Builds the query of the queue. If it is sorted by time, name or price, the query scans one '
+  'index for each kind of item; any other sort reads the whole queue.';
 
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql stable
@@ -29200,7 +29774,7 @@ create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads other people's data; its caller requires an admin
+  security definer -- reads other people's data; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -29340,9 +29914,9 @@ begin
 end
 $$;
 comment on function private.list_moderation is
-  'Api: For admins: the queue with possible decisions and usual reasons, sorted by time or a '
-  'value. A filter or sort that only some kinds have leaves out the others; account_id is the '
-  'owner or reporter. 403 admin_only.';
+  'Api: For admins: the queue with the possible decisions and common reasons, sorted by time or by '
+  'a value of the items. A filter or sort that exists only for some kinds of items leaves out all '
+  'other kinds; account_id is the owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
 
@@ -29433,7 +30007,7 @@ create function private.payment_event_records(event_ids bigint[])
   returns table (ordinal bigint, record json)
   language plpgsql stable
   rows 20
-  security definer -- reads all payments; its caller requires an admin
+  security definer -- reads all payments; its caller calls require_admin
   set search_path = ''
 as $$
 begin
@@ -29468,7 +30042,7 @@ create function private.list_payment_events(
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  -- Events without an amount sort as the smallest, unprocessed events after all processed ones.
+  -- Events without an amount sort before all others, unprocessed events after all others.
   sorts constant jsonb := jsonb_build_object(
     'oldest', array['payment_events.received_at', 'payment_events.id'],
     'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
@@ -29522,7 +30096,8 @@ end
 $$;
 comment on function private.list_payment_events is
   'Api: For admins: events of payment providers and their effects, filtered by provider, outcome, '
-  'payment, invoice, amount and time; sorted by time, amount or processing. 403 admin_only.';
+  'payment, invoice, amount and time; sorted by the time of arrival, the amount or the time of '
+  'processing. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
 
@@ -29648,8 +30223,8 @@ begin
 end
 $$;
 comment on function private.get_admin_stats is
-  'Api: For admins: counts users, identities and listings by state, the queue, and the events of '
-  'each of the last days (90 at most). 403 admin_only.';
+  'Api: For admins: the numbers of users, identities and listings by state, the length of the '
+  'queue, and daily figures for up to 90 days. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
 
@@ -29661,7 +30236,8 @@ as $$
   select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_decoy is
-  'Whether an account is the decoy for sign-ins with unknown identifiers; admins do not see it.';
+  'Whether an account is the decoy that stands in for unknown identifiers at sign-in. Admins do '
+  'not see it.';
 
 create function private.phone_part(q text) returns text
   language plpgsql immutable set search_path = ''
@@ -29671,12 +30247,13 @@ begin
 end
 $$;
 comment on function private.phone_part is
-  'The 3 to 8 digits of a text that may be a phone or a part of one, without 965; otherwise null.';
+  'Returns the 3 to 8 digits of a text that looks like a phone number or a part of one, without '
+  '965; otherwise null.';
 
 create function private.find_users(q text) returns setof uuid
   language plpgsql stable
   rows 100
-  security definer -- reads other people's accounts; its caller requires an admin
+  security definer -- reads other people's accounts; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -29715,11 +30292,11 @@ begin
 end
 $$;
 comment on function private.find_users is
-  'Returns at most 2001 ids, because users_source uses only shorter lists of ids.';
+  'Returns at most 2001 ids, because users_source uses a list of ids only if it is shorter.';
 
 create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql stable
-  security definer -- reads other people's identities; its caller requires an admin
+  security definer -- reads other people's identities; its caller calls require_admin
   set search_path = ''
 as $$
 declare
@@ -29740,7 +30317,7 @@ comment on function private.matches_user is
 create function private.account_ids(type text, identity_status text, row_limit integer)
   returns uuid[]
   language plpgsql stable
-  security definer -- reads other people's identities; its caller requires an admin
+  security definer -- reads other people's identities; its caller calls require_admin
   set search_path = ''
   set plan_cache_mode = 'force_custom_plan' -- so that an absent filter costs nothing
 as $$
@@ -29753,7 +30330,8 @@ begin
   );
 end
 $$;
-comment on function private.account_ids is 'At most row_limit ids, by an index-only scan.';
+comment on function private.account_ids is
+  'Returns at most row_limit ids of accounts that have such an identity, by an index-only scan.';
 
 create function private.users_source(filters jsonb) returns text
   language plpgsql stable set search_path = ''
@@ -29856,9 +30434,10 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, the number of a '
-  'listing or an invoice, a state, a requested deletion, the type and state of an identity, and the times of registration and last '
-  'sign-in; newest or oldest first, or sorted by a shown value. 403 admin_only.';
+  'Api: For admins: accounts, filtered by a part of an email, phone or name, an id, the number of '
+  'a listing or an invoice, a state, a requested deletion, the type and state of an identity, and '
+  'the times of registration and last sign-in; newest or oldest first, or sorted by one of the '
+  'returned values. 403 admin_only.';
 
 create function private.count_sessions(account_id uuid) returns bigint
   language plpgsql stable
@@ -29927,8 +30506,8 @@ grant execute on function private.list_users, private.get_user to authenticated;
 
 -- sql/11_admin/5_writes_acts.sql
 
--- A row of admin_acts is carried out by the functions that the routes call, or refused with an
--- explanation. No admin is signed in, so the audit trail gets the row's id and the admin in "by".
+-- A row of admin_acts is executed by the functions that the API routes use, or refused with an
+-- explanation. No admin is signed in then, so the audit trail records the row's id and the admin in "by".
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -30032,8 +30611,8 @@ begin
 end
 $$;
 comment on function private.act_on_identity is
-  'To verify or reject an identity with documents, version must be the one shown in '
-  'admin_identities_to_verify; without documents it is optional.';
+  'To verify or reject an identity with documents, the row must have the version shown in '
+  'admin_identities_to_verify. Without documents, version is optional.';
 
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
@@ -30066,7 +30645,7 @@ $$;
 
 create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
   language plpgsql
-  security definer -- carries out an act, whatever role adds a row to admin_acts
+  security definer -- changes other people's data, for any role that adds a row to admin_acts
   set search_path = ''
 as $$
 begin
@@ -30090,7 +30669,7 @@ begin
         private.lock_payout(target_id),
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
-    else -- a refund of an invoice, or of a payment made after its invoice was paid
+    else -- a refund of an invoice, or of a second payment of an invoice that was already paid
       perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
@@ -30241,7 +30820,7 @@ exception
 end
 $$;
 comment on function private.carry_out_act is
-  'Carries out the act and fills in the other columns of its row.';
+  'Executes the act and fills in the other columns of its row.';
 
 create trigger acts_are_carried_out
   before insert on public.admin_acts
@@ -30274,8 +30853,8 @@ begin
 end
 $$;
 comment on function private.claim_moderation is
-  'Api: For admins: claims an item for the caller for 15 minutes, unless another has claimed it. '
-  'Returns the holder of the claim, the last decision about the item, and its current record. 403 '
+  'Api: For admins: claims an item for the caller for 15 minutes, unless another admin has claimed '
+  'it. Returns who holds the claim, the last decision about the item, and its current record. 403 '
   'admin_only, 404 not_found.';
 
 create function private.release_moderation(id uuid) returns void
@@ -30289,7 +30868,7 @@ begin
 end
 $$;
 comment on function private.release_moderation is
-  'Api: For admins: ends the caller''s claim of an item. 403 admin_only.';
+  'Api: For admins: ends the caller''s claim on an item. 403 admin_only.';
 
 grant execute on function private.claim_moderation, private.release_moderation to authenticated;
 
@@ -30317,7 +30896,8 @@ begin
 end
 $$;
 comment on function private.lock_to_decide is
-  'Locks a listing. seen is the version that the admin saw: 409 version_conflict if it changed.';
+  'Locks a listing. seen is the version that the admin saw. Raises 409 version_conflict if the '
+  'listing has changed since.';
 
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null, seen integer default null
@@ -30389,7 +30969,8 @@ begin
 end
 $$;
 comment on function private.lift_suspension is
-  'Restores the status before the suspension; pauses the listing if the quota is used up.';
+  'Restores the status from before the suspension. If the quota is used up, the listing is paused '
+  'instead.';
 
 -- sql/11_admin/5_writes_documents.sql
 
@@ -30447,7 +31028,7 @@ declare
   duplicate public.duplicates;
   property public.properties;
 begin
-  -- The listing is locked first, as in all functions that end a pair.
+  -- The listing is locked before the pair, as in all functions that close a pair.
   select properties.* into property from public.properties
   join public.duplicates on duplicates.property_id = properties.id
   where duplicates.id = duplicate_id
@@ -30488,8 +31069,8 @@ begin
 end
 $$;
 comment on function private.moderate_duplicate is
-  'Carries out a decision about a pair; suspend suspends the listing that was published later. '
-  'Returns null if there is no such pair.';
+  'Executes a decision about a pair of duplicates; suspend suspends the listing that was published '
+  'later. Returns null if there is no such pair.';
 
 -- sql/11_admin/5_writes_exports.sql
 
@@ -30513,7 +31094,8 @@ begin
   where audit.actor_id = admin_id and audit.at > now() - interval '24 hours'
     and audit.action = 'list.exported' and audit.after ->> 'list' <> 'payment_events';
   if exports > 3 and list <> 'payment_events' then
-    -- The day makes the alarm unique, because nothing settles alarms of earlier days.
+    -- The key contains the day: an alarm with the same key would not be raised again, because nothing
+    -- settles the earlier one.
     perform private.raise_alarm('people_exported',
       concat_ws(' ', admin_id, (now() at time zone 'Asia/Kuwait')::date),
       jsonb_build_object('accountId', admin_id, 'list', list, 'exports', exports));
@@ -30521,8 +31103,8 @@ begin
 end
 $$;
 comment on function private.begin_export is
-  'Facade: for admins: records the export of a list, with its filters. A list with people in it '
-  'needs a proof, and the fourth export of such lists within 24 hours raises an alarm.';
+  'Facade: for admins: records the export of a list and its filters. A list that contains people '
+  'requires a proof, and the fourth export of such lists within 24 hours raises an alarm.';
 
 grant execute on function private.begin_export to authenticated;
 
@@ -30531,7 +31113,7 @@ grant execute on function private.begin_export to authenticated;
 create function private.lock_identity_to_decide(identity_id uuid, admin_id uuid)
   returns public.identities
   language plpgsql
-  security definer -- locks and reads someone else's identity; its callers require an admin
+  security definer -- locks and reads someone else's identity; its callers call require_admin
   set search_path = ''
 as $$
 declare
@@ -30623,7 +31205,7 @@ end
 $$;
 comment on function private.decide_identity_changes is
   'Applies the pending changes of a company or office, which also renews an expired licence, or '
-  'refuses them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
+  'rejects them with the reason. 409 documents_changed, licence_in_use, 422 licence_expired.';
 
 create function private.set_identity_status(
   identity_id uuid, status text, reason text, document_ids uuid[] default null
@@ -30650,8 +31232,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension, after '
-  'which an unverified one waits for verification. 403 admin_only, 404 identity_not_found, 409 '
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension (if it was '
+  'never verified, it then waits for verification). 403 admin_only, 404 identity_not_found, 409 '
   'admin_self, status_transition_invalid, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
@@ -30698,7 +31280,7 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Carries out a decision about a listing, which is locked after its owner''s quota.';
+  'Executes a decision about a listing. Locks the quota of its owner first, then the listing.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text, document_ids uuid[], version integer
@@ -30739,7 +31321,7 @@ as $$
 declare
   hidden bigint;
 begin
-  -- Sorted to avoid deadlocks: hide_message locks the conversation.
+  -- Sorted to avoid deadlocks, because hide_message locks the conversation of each message.
   perform private.audit('message.hidden', 'message', (same.message).id, reason),
     private.hide_message(same.message)
   from (
@@ -30762,8 +31344,8 @@ begin
 end
 $$;
 comment on function private.hide_messages is
-  'Hides a message and, with everywhere, all its sender''s messages with the same picture. Returns '
-  'the number of messages that it hid.';
+  'Hides a message. If everywhere is true, also hides all other messages of the sender with the '
+  'same picture. Returns the number of messages that it hid.';
 
 create function private.moderate_report(
   report public.reports, decision text, reason text, everywhere boolean
@@ -30823,11 +31405,12 @@ begin
 end
 $$;
 comment on function private.apply_report_decision is
-  'Decides all reports of the target. Upholding suspends a listing, or hides a review or message.';
+  'Applies the decision to all reports of the same target. Upholding suspends a listing, or hides '
+  'a review or message.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- The trigger also fires for the other reports, for which nothing is left to do.
+  -- The trigger's own update of the other reports fires it again, with nothing left to do.
   for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
 
@@ -30873,7 +31456,7 @@ create function private.moderate_payout(
   set search_path = ''
 as $$
 declare
-  -- The note is stored on one line.
+  -- Line breaks in the note are replaced.
   why constant text := case decision when 'paid_out' then private.tidy(note, 500, 'note') else reason end;
 begin
   if not decision = any (private.payout_decisions(payout)) then
@@ -30917,7 +31500,7 @@ begin
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_value('decision', decision);
   end if;
-  -- These decisions need a reason; for the others it is optional.
+  -- These decisions require a reason; for all others a reason is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
   end if;
@@ -30954,14 +31537,14 @@ begin
 end
 $$;
 comment on function private.decide_moderation is
-  'Api: For admins: approves or rejects an entry of the queue, suspends or restores a listing or '
-  'identity, upholds or dismisses a report (everywhere hides all the sender''s messages with the '
-  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, pays '
-  'out or writes off money of a deleted account. The last two need a proof, which only the facade '
-  'passes on. version: the version of the listing or page that the admin saw; document_ids: the '
-  'documents of a waiting company or office that the admin saw. 403 admin_only, proof_required, '
-  '404 not_found, 409 admin_self, status_transition_invalid, version_conflict, documents_changed, '
-  'licence_in_use, 422 licence_expired.';
+  'Api: For admins: approves or rejects an item of the queue, suspends or restores a listing or '
+  'identity, upholds or dismisses a report (everywhere hides all messages of the sender with the '
+  'same picture), suspends the later listing of a pair of duplicates or dismisses the pair, or '
+  'pays out or writes off money of a deleted account. Paying out and writing off require a proof, '
+  'which only the facade passes on. version: the version of the listing or page that the admin '
+  'saw; document_ids: the documents of a waiting company or office that the admin saw. 403 '
+  'admin_only, proof_required, 404 not_found, 409 admin_self, status_transition_invalid, '
+  'version_conflict, documents_changed, licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 
@@ -30982,7 +31565,8 @@ begin
   if not found or private.find_target(kind, target_id::text) <> array[target_id] then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A note is deleted with its target, so the target must exist, and this lock keeps it.
+  -- A note is deleted together with its target. The lock makes sure that the target exists until the note
+  -- is stored.
   case kind
     when 'identity' then
       perform from public.identities
@@ -31016,7 +31600,7 @@ end
 $$;
 comment on function private.lock_noted_account is
   'Locks the target of a note and its account, so that a transaction that deletes their notes '
-  'waits. Returns the account.';
+  'waits. Returns the id of the account.';
 
 create function private.add_note(target_type text, target_id uuid, note text) returns json
   language plpgsql security definer set search_path = ''
@@ -31044,7 +31628,7 @@ begin
   values (private.lock_noted_account(target_type, target_id), add_note.target_type,
     add_note.target_id, admin_id, words)
   returning * into added;
-  -- The text is not in the audit trail, because that is never purged.
+  -- The audit trail does not get the text, because its entries are never deleted.
   perform private.audit('note.added', 'note', added.id, null, null,
     jsonb_build_object('targetType', target_type, 'targetId', target_id));
   return private.note_record(added);
@@ -31058,8 +31642,8 @@ grant execute on function private.add_note to authenticated;
 
 -- sql/11_admin/5_writes_passkeys.sql
 
--- The facade makes the challenge, and verifies the signature of the passkey before it calls
--- add_passkey or save_proof (functions/api/accounts/passkeys.ts).
+-- The facade creates the challenge. It verifies the response of the passkey before it calls add_passkey or
+-- save_proof (functions/api/accounts/passkeys.ts).
 
 create function private.check_passkeys(account_id uuid) returns void
   language plpgsql stable set search_path = ''
@@ -31116,8 +31700,8 @@ end
 $$;
 comment on function private.begin_passkey is
   'Facade: for admins: stores a challenge (a session has one for adding a passkey and one for a '
-  'proof) and returns the caller''s passkeys of the host. 403 proof_required, passkey_required, '
-  '404 not_found without a passkey for a proof, 409 passkeys_full.';
+  'proof) and returns the caller''s passkeys that work on the host. 403 proof_required, '
+  'passkey_required, 404 not_found if a proof is to be made without a passkey, 409 passkeys_full.';
 
 create function private.take_passkey_challenge(adding boolean, credential_id text) returns json
   language plpgsql security definer set search_path = ''
@@ -31147,8 +31731,8 @@ begin
 end
 $$;
 comment on function private.take_passkey_challenge is
-  'Facade: for admins: deletes the challenge of the session, before the signature is verified, and '
-  'returns it with the caller''s passkey of this id. Either may be null.';
+  'Facade: for admins: deletes and returns the challenge of the session, before the signature is '
+  'verified, together with the caller''s passkey that has this credential id. Either may be null.';
 
 create function private.add_passkey(
   credential_id text, public_key text, counter bigint, rp_id text,
@@ -31160,7 +31744,7 @@ declare
   admin_id uuid;
   made private.passkeys;
 begin
-  -- The second of two concurrent calls waits here, so that it counts the first passkey.
+  -- The second of two concurrent calls waits here and then counts the passkey that the first has added.
   perform private.lock_caller_exclusively();
   admin_id := private.require_admin();
   perform private.require_admin_proof(of_passkeys => true);
@@ -31211,15 +31795,17 @@ begin
   if gone.id is null then
     perform private.refuse(404, 'not_found');
   end if;
-  -- A proof does not store its passkey, so the proofs of other sessions may be by this passkey.
+  -- A proof does not store which passkey it was made with, so any proof in the other sessions may have
+  -- been made with this one.
   perform private.end_passkey_proofs(admin_id, but_session => private.session_id());
   perform private.audit('passkey.removed', 'account', admin_id,
     before => private.passkey_record(gone)::jsonb);
 end
 $$;
 comment on function private.remove_passkey is
-  'Facade: for admins: removes one of the caller''s passkeys, and ends proofs made with passkeys '
-  'in the account''s other sessions. 403 proof_required, passkey_required, 404 not_found.';
+  'Facade: for admins: removes one of the caller''s passkeys, and deletes proofs that were made '
+  'with passkeys in the account''s other sessions. 403 proof_required, passkey_required, 404 '
+  'not_found.';
 
 create function private.remove_passkeys(account_id uuid, reason text) returns bigint
   language plpgsql
@@ -31238,7 +31824,8 @@ begin
   perform private.end_passkey_proofs(account.id);
   perform private.audit('passkey.removed', 'account', account.id, reason,
     jsonb_build_object('passkeys', removed));
-  -- The id of the act makes the alarm unique, because nothing settles an earlier one.
+  -- The key contains the id of the act: an alarm with the same key would not be raised again, because
+  -- nothing settles the earlier one.
   perform private.raise_alarm('passkeys_removed',
     concat_ws(' ', account.id, nullif(current_setting('audit.act', true), '')),
     jsonb_build_object('accountId', account.id, 'passkeys', removed));
@@ -31246,7 +31833,8 @@ begin
 end
 $$;
 comment on function private.remove_passkeys is
-  'Removes all passkeys of an account, for a row of admin_acts, and ends proofs made with them.';
+  'Removes all passkeys of an account, for a row of admin_acts, and deletes the proofs that were '
+  'made with them.';
 
 grant execute on function
   private.begin_passkey, private.take_passkey_challenge, private.add_passkey,
@@ -31255,8 +31843,8 @@ grant execute on function
 
 -- sql/11_admin/5_writes_proofs.sql
 
--- The facade checks the password or code, and counts the attempts like sign-ins, or it verifies the
--- signature of a passkey (functions/api/accounts/passkeys.ts).
+-- The facade checks the password or code, with the same rate limits as at sign-in, or verifies the
+-- signature of a passkey (functions/api/accounts/passkeys.ts). Then it stores the proof with save_proof.
 
 create function private.may_prove_by_provider(
   account public.accounts, session_id uuid, mail_works boolean
@@ -31266,7 +31854,7 @@ create function private.may_prove_by_provider(
   set search_path = ''
 as $$
 begin
-  -- If taken_over_at is set, the password was overwritten and nobody knows it.
+  -- If taken_over_at is set, the password was overwritten with one that nobody knows.
   return account.phone is null
     and not (mail_works and private.proven_contact(account, 'email') is not null)
     and (account.taken_over_at is not null or exists (
@@ -31279,7 +31867,7 @@ begin
         and method.authentication_method = 'oauth'
         and method.created_at > now() - interval '5 minutes'
     )
-    -- A stolen token cannot make another proof from the same sign-in.
+    -- With a stolen token, nobody can get a second proof from the same sign-in.
     and not exists (
       select from private.session_proofs
       where session_proofs.session_id = may_prove_by_provider.session_id
@@ -31288,8 +31876,9 @@ begin
 end
 $$;
 comment on function private.may_prove_by_provider is
-  'Allows one proof in a session, within five minutes of a sign-in with a provider, if the account '
-  'has no known password, no phone and no proven email to which mail can be sent.';
+  'Whether a sign-in with a provider counts as a proof: once per session, within five minutes of '
+  'the sign-in, and only if the account has no known password, no phone and no proven email to '
+  'which mail can be sent.';
 
 create function private.require_admin_without_passkey() returns void
   language plpgsql stable security definer set search_path = ''
@@ -31301,7 +31890,8 @@ begin
 end
 $$;
 comment on function private.require_admin_without_passkey is
-  'Facade: called before a password or code is checked. 403 admin_only, passkey_required.';
+  'Facade: called before a password or code is checked. 403 admin_only, or passkey_required if the '
+  'admin has a passkey.';
 
 create function private.save_proof(
   account_id uuid, session_id uuid, way text, hash text, mail_works boolean,
@@ -31320,8 +31910,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   elsif way = 'passkey' then
-    -- The signature counter must exceed the stored one, which may have grown since the facade read
-    -- it. A passkey without a counter always sends 0.
+    -- The signature counter must be greater than the stored one, which may have increased since the facade
+    -- read it. A passkey without a counter always sends 0.
     update private.passkeys
     set counter = save_proof.counter, last_used_at = clock_timestamp()
     where passkeys.id = passkey_id and passkeys.account_id = account.id
@@ -31331,7 +31921,7 @@ begin
       perform private.refuse(401, 'invalid_credentials');
     end if;
   end if;
-  -- lock_session has locked the account, so no proof is written for a session that is being ended.
+  -- lock_session has locked the account, so the session cannot end before the proof is committed.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update
@@ -31355,7 +31945,7 @@ as $$
 declare
   invoice public.invoices;
   payment public.payments;
-  -- Whether the payment was made after its invoice was paid; its money is in the wallet.
+  -- Whether the payment was made when its invoice was already paid. Its money is in the wallet.
   is_surplus boolean;
   room numeric := 0;
   done_at timestamptz;
@@ -31371,7 +31961,7 @@ begin
   if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
-  -- Without an amount, the second of two refunds finds nothing left.
+  -- Only refunds with an amount need this check: without one, a repeated refund finds nothing left.
   select max(refunds.created_at) into done_at from public.refunds
   where refunds.invoice_id = invoice.id and refunds.payment_id is not distinct from payment.id
     and refunds.amount = make_refund.amount and refunds.requested_here
@@ -31427,7 +32017,7 @@ end
 $$;
 comment on function private.make_refund is
   'Refunds all or a part of an invoice, or of a surplus payment. admin_id is null for a row of '
-  'admin_acts. may_ask: whether a provider can be called.';
+  'admin_acts. may_ask: whether the caller can send requests to the provider.';
 
 create function private.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,
@@ -31449,9 +32039,10 @@ end
 $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice or of a surplus payment. A refund to '
-  'the source needs a proof, which only the facade passes on. 403 admin_only, proof_required, 404 '
-  'invoice_not_found, 409 status_transition_invalid, refund_repeated for an equal one within 10 '
-  'minutes without an Idempotency-Key, 422 amount_out_of_range, 402 wallet_insufficient.';
+  'the source requires a proof, which only the facade passes on. 403 admin_only, proof_required, '
+  '404 invoice_not_found, 409 status_transition_invalid, refund_repeated if the same refund was '
+  'made within 10 minutes and the request has no Idempotency-Key, 422 amount_out_of_range, 402 '
+  'wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;
 
@@ -31523,15 +32114,15 @@ $$;
 comment on function private.add_report is
   'Api: Reports a listing, advertiser, message or review that the caller can see, or a listing '
   'that the caller asked or talked about; for a message, part may be picture. A copy of the '
-  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists '
-  'while an earlier report is open, or was dismissed and the content is unchanged (a person for 7 '
-  'days, a message for ever); 422 for the caller''s own content.';
+  'content is stored. 404 property_not_found, identity_not_found, not_found; 409 report_exists if '
+  'an earlier report is still open, or was dismissed and the content has not changed (for a '
+  'person, within 7 days; for a message, always); 422 for the caller''s own content.';
 
 grant execute on function private.add_report to authenticated;
 
 -- sql/11_admin/5_writes_settings.sql
 
--- A form sends the version that it showed. If the row was changed since, nothing is saved.
+-- A form sends the version of the row that it showed. If the row has changed since, nothing is saved.
 
 create function private.admin_plan_json(plan public.plans) returns jsonb
   language sql stable
@@ -31550,7 +32141,7 @@ begin
 end
 $$;
 comment on function private.list_admin_plans is
-  'Api: For admins: all plans, also those that are off sale. 403 admin_only.';
+  'Api: For admins: all plans, including those that are not on sale. 403 admin_only.';
 
 create function private.change_plan(
   plan_id uuid, version integer, name_ar text default null, name_en text default null,
@@ -31629,7 +32220,7 @@ create function private.is_for_admins(setting private.settings) returns boolean
   language sql immutable
   return setting.name <> all ('{files_url,share_url,codes_are_sent}'::text[]);
 comment on function private.is_for_admins is
-  'Whether admins change this setting; edge functions write the others.';
+  'Whether admins may change this setting. The other settings are written by edge functions.';
 
 create function private.list_admin_settings() returns json
   language plpgsql stable security definer set search_path = ''
@@ -31706,7 +32297,7 @@ begin
       'until lies in the future; empty is for good.');
   end if;
   if status <> 'active' and user_id is distinct from admin_id then
-    -- The change of status deletes the sessions, so they are locked first, before the account.
+    -- The status change deletes the sessions, so they are locked here, before the account.
     perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -31750,10 +32341,10 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Api: For admins: suspends (for good or until a time), bans or activates an account. Suspending '
-  'and banning end its sessions. A ban needs a proof, which only the facade passes on. 403 '
-  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
-  'status_transition_invalid if deleted.';
+  'Api: For admins: suspends (without an end or until a time), bans or activates an account. '
+  'Suspending and banning end its sessions. A ban requires a proof, which only the facade passes '
+  'on. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid if the account is deleted.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -31830,8 +32421,8 @@ begin
 end
 $$;
 comment on function private.open_payout is
-  'Facade: for admins: returns the money of a banned account to the payments that it came from; '
-  'the rest waits for a transfer. Can be repeated.';
+  'Facade: for admins: returns the money of a banned account to the payments that it came from. '
+  'What cannot be returned waits for a bank transfer. Can be repeated.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
   language plpgsql security definer set search_path = ''
@@ -31845,7 +32436,8 @@ begin
 end
 $$;
 comment on function private.delete_user is
-  'Facade: for admins: deletes an account and its name in financial records. Can be repeated.';
+  'Facade: for admins: deletes an account, and removes the name from financial records. Can be '
+  'repeated.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -31892,8 +32484,8 @@ begin
 end
 $$;
 comment on function private.set_contact is
-  'Sets a proven phone or email and ends all earlier access; remove_other also removes the other '
-  'contact and the providers.';
+  'Sets a proven phone or email and revokes all earlier access. remove_other also removes the '
+  'other contact and the providers.';
 
 create function private.set_user_identifier(
   user_id uuid, value text, reason text, remove_other boolean default false
@@ -31910,7 +32502,7 @@ begin
 end
 $$;
 comment on function private.set_user_identifier is
-  'Facade: for admins: sets an account''s proven phone or email, and ends all earlier access.';
+  'Facade: for admins: sets an account''s proven phone or email, and revokes all earlier access.';
 
 grant execute on function
   private.set_user_status, private.open_payout, private.delete_user, private.set_user_identifier
@@ -31920,12 +32512,12 @@ grant execute on function
 
 create function private.end_sessions() returns trigger
   language plpgsql
-  security definer -- deletes from an Auth table, whatever role locks the account
+  security definer -- deletes from an Auth table, for any role that locks the account
   set search_path = ''
 as $$
 begin
-  -- Usually the caller has locked the sessions. A session that another transaction has locked is
-  -- left to a job, because that transaction may be waiting for the account.
+  -- Usually the caller has locked the sessions already. If another transaction has locked a session, a job
+  -- deletes it later: waiting here could deadlock, as that transaction may be waiting for the account.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
@@ -31965,7 +32557,7 @@ begin
 end
 $$;
 comment on function private.forget_notes is
-  'Deletes notes by or about the account, and the copies of its content in decided reports.';
+  'Deletes notes by or about the account, and the stored copies of its content in decided reports.';
 
 create trigger accounts_forget_notes
   after update of status on public.accounts
@@ -31974,7 +32566,7 @@ create trigger accounts_forget_notes
 
 create function private.forget_notes_about() returns trigger
   language plpgsql
-  security definer -- deletes notes of administrators, whoever ends the row
+  security definer -- deletes administrators' notes, for any role that changes or deletes the row
   set search_path = ''
 as $$
 begin
@@ -31982,7 +32574,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes_about is 'Deletes the notes about a row that ends.';
+comment on function private.forget_notes_about is
+  'Deletes the notes about a row that is deleted, closed or emptied.';
 
 create trigger identities_take_their_notes
   after update of status on public.identities
@@ -32010,7 +32603,7 @@ create trigger payouts_take_their_notes
 
 create function private.on_refund_of_act_answered() returns trigger
   language plpgsql
-  security definer -- updates admin_acts, whatever role stores the answer
+  security definer -- updates admin_acts, for any role that stores the provider's response
   set search_path = ''
 as $$
 begin
@@ -32026,7 +32619,7 @@ begin
 end
 $$;
 comment on function private.on_refund_of_act_answered is
-  'Completes an act when the provider has settled or rejected its refund.';
+  'Completes an act once the provider has settled or rejected its refund.';
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
@@ -32038,7 +32631,7 @@ create trigger refunds_end_their_acts
 create function private.notify_admins(details jsonb) returns void
   language sql security definer set search_path = ''
 as $$
-  -- A job notifies the admins, so that the acting admin does not wait for locks on other accounts.
+  -- A job notifies the admins later, so that the acting admin does not wait for locks on their accounts.
   insert into private.deferred_notifications (account_id, kind, details)
   select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
   from public.admins
@@ -32068,7 +32661,8 @@ begin
 end
 $$;
 comment on function private.on_act_on_admin is
-  'Notifies all admins when one is added or removed, and of every act on an admin''s account.';
+  'Notifies all admins when an admin is added or removed, and of every action on an admin''s '
+  'account.';
 
 create trigger audit_tells_admins
   after insert on public.audit
@@ -32077,7 +32671,7 @@ create trigger audit_tells_admins
 
 create function private.on_alarm() returns trigger
   language plpgsql
-  security definer -- reads admins, whatever role raises the alarm
+  security definer -- reads admins, for any role that raises an alarm
   set search_path = ''
 as $$
 declare
@@ -32087,7 +32681,7 @@ begin
     perform private.notify_admins(new.details);
     return null;
   elsif new.kind = 'passkeys_removed' then
-    return null; -- the audit entry has notified them
+    return null; -- on_act_on_admin has already notified the admins
   end if;
   perform private.notify(admins.account_id, null, 'system', null,
     jsonb_build_object(
@@ -32102,7 +32696,7 @@ exception
     return null; -- the alarm is kept even if notifying the admins fails
 end
 $$;
-comment on function private.on_alarm is 'Notifies the admins of an alarm.';
+comment on function private.on_alarm is 'Notifies the admins when an alarm is raised.';
 
 create trigger alarms_notify_admins
   after insert on private.alarms
@@ -32130,7 +32724,8 @@ begin
 end
 $$;
 comment on function private.report_waiting_acts is
-  'Job: raises an alarm for an act that has waited for a day; settles it once the act is decided.';
+  'Job: raises an alarm for an act that has waited for a provider for a day, and settles the alarm '
+  'once the act no longer waits.';
 
 create function private.empty_reports() returns bigint
   language plpgsql
@@ -32153,14 +32748,15 @@ begin
 end
 $$;
 comment on function private.empty_reports is
-  'Job: empties reports that were decided 180 days ago, so that their pictures can be removed.';
+  'Job: removes the stored content of reports that were decided 180 days ago, so that their '
+  'pictures can be removed.';
 
 create function private.purge_claims() returns bigint
   language sql security definer set search_path = ''
 as $$
   select private.purge('public.item_claims', 'claimed_at', '15 minutes')
 $$;
-comment on function private.purge_claims is 'Job: deletes expired claims of the queue.';
+comment on function private.purge_claims is 'Job: deletes expired claims on items of the queue.';
 
 grant execute on function
   private.report_waiting_acts, private.empty_reports, private.purge_claims
@@ -32168,7 +32764,8 @@ grant execute on function
 
 -- sql/11_admin/9_studio.sql
 
--- These views run with the caller's rights; clients cannot read them. Their comments guide admins.
+-- Views for admins in Studio, whose comments explain how to act. They run with the caller's rights;
+-- clients cannot read them.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -32231,8 +32828,9 @@ create view public.admin_properties with (security_invoker = true) as
   join public.accounts on accounts.id = identities.account_id
   order by properties.ref_no desc;
 comment on view public.admin_properties is
-  'All listings, newest first; filter by ref_no as people quote it (KW-102061), owner or phone. To '
-  'suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
+  'All listings, newest first. Filter by ref_no as people quote it (KW-102061), owner or phone. To '
+  'suspend or restore a listing, add a row to admin_acts. To change texts or prices, edit the '
+  'table properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -32281,12 +32879,12 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where private.awaits_verification(identities)
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices to verify, oldest first; pending_changes are the changes that a verified '
-  'one asks for. claims lists others with the same licence, its holder first; only one can be '
-  'active. decisions lists earlier decisions about the same account or licence, newest first. Add '
-  'a row to admin_acts with act verify_identity or reject_identity, target id or licence_no, and '
-  'the version shown here, which changes with the page and the papers (admin_documents) and is '
-  'optional without papers.';
+  'Companies and offices to verify, oldest first. pending_changes are the changes that an already '
+  'verified company or office requests. claims lists others with the same licence, its holder '
+  'first; only one can be active. decisions lists earlier decisions about the same account or '
+  'licence, newest first. Add a row to admin_acts with act verify_identity or reject_identity, '
+  'target id or licence_no, and the version shown here. The version changes with the page and the '
+  'documents (admin_documents) and is optional if there are no documents.';
 
 create view public.admin_documents with (security_invoker = true) as
   select
@@ -32311,8 +32909,8 @@ create view public.admin_documents with (security_invoker = true) as
   order by documents.created_at desc, documents.file;
 comment on view public.admin_documents is
   'Licence documents, newest first. file is the name in the Storage bucket documents; GET '
-  '/admin/documents/{id} returns the file and records the access. encrypted: a PDF that may ask for '
-  'a password. Deleted at kept_until.';
+  '/admin/documents/{id} returns the file and records the access. encrypted means a PDF that may '
+  'require a password. Documents are deleted at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -32334,9 +32932,10 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
-  'Listings and changes that wait, oldest first, while the setting review_listings is true. Add a '
-  'row to admin_acts with act approve or reject if waits is listing, approve_changes or '
-  'reject_changes if it is changes, with ref_no as target and the version shown here.';
+  'Listings and changes of listings that wait for a review, oldest first, while the setting '
+  'review_listings is true. Add a row to admin_acts with ref_no as target and the version shown '
+  'here; act is approve or reject if waits is listing, and approve_changes or reject_changes if '
+  'waits is changes.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -32361,11 +32960,11 @@ create view public.admin_reports with (security_invoker = true) as
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'Open reports, oldest first; about and account_id name the reported account, says is the text. '
-  'reported_as is the content at the time of the report, now_is the current content, both with '
-  'URLs of their pictures; decide about reported_as. Add a row to admin_acts with act uphold or '
-  'dismiss and id as target. Upholding suspends the listing or hides the review or message; both '
-  'acts decide all reports of the same target.';
+  'Open reports, oldest first. about and account_id identify the reported account, says is the '
+  'reported text. reported_as is the content at the time of the report, now_is the current '
+  'content, both with URLs of their pictures; base the decision on reported_as. Add a row to '
+  'admin_acts with act uphold or dismiss and id as target. Upholding suspends the listing or hides '
+  'the review or message; both acts decide all reports of the same target.';
 
 create view public.admin_duplicates with (security_invoker = true) as
   select
@@ -32392,9 +32991,10 @@ create view public.admin_duplicates with (security_invoker = true) as
   where duplicates.state = 'open'
   order by duplicates.created_at, duplicates.id;
 comment on view public.admin_duplicates is
-  'Listings that repeat another (of_…) and have the same picture, oldest first, while the setting '
-  'find_duplicates is "on". Add a row to admin_acts with act suspend_duplicate (suspends ref_no) or '
-  'dismiss_duplicate and id as target; a decided pair does not return.';
+  'Pairs of listings that have a picture in common, where ref_no seems to repeat of_ref_no, oldest '
+  'first, while the setting find_duplicates is "on". Add a row to admin_acts with act '
+  'suspend_duplicate (suspends ref_no) or dismiss_duplicate and id as target. A pair that was '
+  'decided does not return.';
 
 create view public.admin_payouts with (security_invoker = true) as
   select
@@ -32411,10 +33011,10 @@ create view public.admin_payouts with (security_invoker = true) as
   where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
-  'Money of deleted and banned accounts, oldest first; name, phone and email are kept 180 days at '
-  'most. The provider returns money at_provider. Transfer open money, from not_before on, and add '
-  'a row to admin_acts with act pay_out, id as target and the reference as note, or write_off with '
-  'a reason.';
+  'Money that is owed to deleted and banned accounts, oldest first. name, phone and email are kept '
+  'for at most 180 days. The provider itself returns money in state at_provider. Transfer money in '
+  'state open yourself, not before not_before, then add a row to admin_acts with act pay_out, id '
+  'as target and the reference as note. Otherwise use write_off with a reason.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -32459,8 +33059,8 @@ create view public.admin_audit with (security_invoker = true) as
   from public.audit
   order by audit.id desc;
 comment on view public.admin_audit is
-  'The audit trail, newest first. actor is the admin or the database login; said is the admin '
-  'named in "by" of admin_acts.';
+  'The audit trail, newest first. actor is the admin or, without one, the database login; said is '
+  'the admin named in "by" of admin_acts.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
@@ -32496,15 +33096,17 @@ create table public.reviews (
 );
 comment on table public.reviews is 'One review per account and identity. Deleted with the account.';
 comment on column public.reviews.author_account_id is 'The author''s account; set by a trigger.';
-comment on column public.reviews.comment is 'Null if there is none or its author is closed.';
+comment on column public.reviews.comment is 'Null if the author wrote none or has been closed.';
 comment on column public.reviews.created_at is
-  'When it was written; the author can change it for 48 hours.';
+  'When the review was written. The author can edit it for 48 hours.';
 comment on column public.reviews.replied_at is 'When the reviewed identity first replied.';
 comment on column public.reviews.author_active is
   'False while the author''s identity is suspended or closing, or its account may not act or has '
-  'proven neither phone nor email.';
-comment on column public.reviews.hidden_at is 'When an admin hid it; null if it is shown.';
-comment on column public.reviews.listed is 'Whether it is shown to everybody and counted.';
+  'no proven phone or email.';
+comment on column public.reviews.hidden_at is
+  'When an admin hid the review; null if it is visible.';
+comment on column public.reviews.listed is
+  'Whether the review is visible to everybody and counts in the average.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
 create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
@@ -32517,11 +33119,11 @@ create table private.review_notices (
   primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Pairs of an author and an identity that was notified of the author''s review; a later review by '
-  'the same author notifies nobody. Deleted with the account.';
+  'One row for each author whose review an identity was notified of, so that a later review by the '
+  'same author does not notify it again. Deleted with the account.';
 comment on column private.review_notices.hidden_at is
-  'When the author''s review was hidden, kept even after its deletion: the author cannot write '
-  'another for two years.';
+  'When the author''s review was hidden. It stays even if the review is deleted: the author cannot '
+  'write another for two years.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 create table private.closed_licences (
@@ -32531,9 +33133,9 @@ create table private.closed_licences (
   closed_at timestamptz not null default now()
 );
 comment on table private.closed_licences is
-  'The licences of closed companies and offices. Their reviews move to the account''s next '
-  'identity with the same licence. Cleaned by private.purge_closed_licences, and deleted with the '
-  'account.';
+  'The licences of closed companies and offices. If the same account gets a verified identity with '
+  'the licence, the reviews move to it. Cleaned by private.purge_closed_licences, and deleted with '
+  'the account.';
 create index closed_licences_account_idx on private.closed_licences (account_id, licence_no);
 create index closed_licences_closed_at_idx on private.closed_licences (closed_at);
 alter table private.closed_licences enable row level security;
@@ -32593,7 +33195,7 @@ begin
 end
 $$;
 comment on function private.on_review_hidden is
-  'Stores in review_notices when the review was hidden, or null if it is shown again.';
+  'Copies hidden_at of the review to review_notices (null if the review is shown again).';
 create trigger reviews_are_known_when_hidden
   after update of hidden_at on public.reviews
   for each row when (old.hidden_at is distinct from new.hidden_at)
@@ -32601,7 +33203,7 @@ create trigger reviews_are_known_when_hidden
 
 -- sql/12_reviews/2_rules_ratings.sql
 
--- Averages change in the transaction of the review, under a row lock per reviewed identity.
+-- The average is updated in the same transaction as the review, under a row lock per reviewed identity.
 
 create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql security definer set search_path = ''
@@ -32636,7 +33238,8 @@ begin
   return null;
 end
 $$;
-comment on function private.count_review is 'Updates review_totals and organisation ratings.';
+comment on function private.count_review is
+  'Updates review_totals and the rating of the organisation.';
 
 create trigger reviews_are_counted_in_and_out
   after insert or delete on public.reviews
@@ -32679,7 +33282,7 @@ $$;
 
 create function private.name_author_account() returns trigger
   language plpgsql
-  security definer -- reads identities, whatever role adds the review
+  security definer -- reads identities, for any role that adds a review
   set search_path = ''
 as $$
 begin
@@ -32714,7 +33317,8 @@ begin
   ) then
     perform private.refuse(404, 'property_not_found');
   end if;
-  -- Accounts with an unproven email cost nothing, so one person could write any number of reviews.
+  -- Accounts with an unproven email cost nothing to create, so one person could write any number of
+  -- reviews.
   if not exists (
     select from public.accounts
     where accounts.id = private.account_id() and private.is_proven(accounts)
@@ -32829,8 +33433,8 @@ begin
 end
 $$;
 comment on function private.list_reviews is
-  'Api: The reviews of an identity, newest first, with average, count and histogram of all. 404 '
-  'identity_not_found.';
+  'Api: The reviews of an identity, newest first, with the average, number and histogram of all '
+  'its ratings. 404 identity_not_found.';
 
 grant execute on function private.list_reviews to anon, authenticated;
 
@@ -32912,9 +33516,9 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity, once, after a real contact with it. 422 review_self, 404 '
-  'identity_not_found, property_not_found, 403 terms_not_accepted, account_unproven, '
-  'review_not_eligible, review_hidden, 409 review_exists.';
+  'Adds a review of an identity that the caller has been in contact with; one review per identity. '
+  '422 review_self, 404 identity_not_found, property_not_found, 403 terms_not_accepted, '
+  'account_unproven, review_not_eligible, review_hidden, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql set search_path = ''
@@ -32971,7 +33575,7 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment: absent fields are kept, a null comment clears it. 403 '
+  'Changes the rating or comment. Fields that are absent are kept; null removes the comment. 403 '
   'terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
@@ -33032,8 +33636,9 @@ begin
 end
 $$;
 comment on function api.reply_to_review is
-  'Adds the only reply of the reviewed identity; it can be replaced for 48 hours, then 409 '
-  'review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of another identity.';
+  'Adds the reply of the reviewed identity, at most one per review. It can be replaced for 48 '
+  'hours, then 409 review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of '
+  'another identity.';
 
 grant execute on function
   private.create_review, private.update_review, private.delete_review, private.reply_to_review
@@ -33046,7 +33651,7 @@ grant execute on function
 
 create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
-  security definer -- updates reviews, whatever role changes the author
+  security definer -- updates reviews, for any role that changes the author
   set search_path = ''
 as $$
 declare
@@ -33061,14 +33666,15 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = update_reviews_of_author.identity_id;
-  -- The reviews are sorted, so that concurrent changes of authors lock averages in the same order.
+  -- Sorted to avoid deadlocks: when two authors change at the same time, their averages are locked in
+  -- the same order.
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
       and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
-    -- A closed author's rating is kept, but not the text.
+    -- The rating of a closed author is kept; the comment is removed.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -33084,12 +33690,12 @@ $$;
 
 create function private.on_author_identity_changed() returns trigger
   language plpgsql
-  security definer -- updates reviews, whatever role changes the identity
+  security definer -- updates reviews, for any role that changes the identity
   set search_path = ''
 as $$
 begin
   if old.status = 'closing' and new.status = 'closed' then
-    -- Ratings that were hidden only because of the closing are shown again.
+    -- Ratings that were hidden only because the identity was closing are shown again.
     update public.reviews set author_active = true
     from public.accounts
     where reviews.author_identity_id = new.id and not reviews.author_active
@@ -33100,7 +33706,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_identity_changed is 'Updates the reviews by the identity.';
+comment on function private.on_author_identity_changed is
+  'Updates the reviews that the identity wrote.';
 
 create trigger identities_update_reviews
   after update of status on public.identities
@@ -33109,11 +33716,12 @@ create trigger identities_update_reviews
 
 create function private.on_author_account_changed() returns trigger
   language plpgsql
-  security definer -- reads identities, whatever role changes the account
+  security definer -- reads identities, for any role that changes the account
   set search_path = ''
 as $$
 begin
-  -- A deletion also closes the identities, and the trigger on identities handles that.
+  -- When an account is deleted, its identities are closed too, and the trigger on identities updates
+  -- their reviews.
   if new.status <> 'deleted' then
     perform private.update_reviews_of_author(identities.id)
     from public.identities
@@ -33132,7 +33740,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_author_account_changed is 'Updates the reviews by an account.';
+comment on function private.on_author_account_changed is
+  'Updates the reviews that the account''s identities wrote.';
 
 create trigger accounts_update_reviews
   after update of status, suspended_until, delete_at, phone, email_proven on public.accounts
@@ -33159,7 +33768,7 @@ begin
 end
 $$;
 comment on function private.keep_closed_licence is
-  'Keeps the licence of a closed identity that was reviewed.';
+  'Stores the licence of an identity that is closed, if it has reviews.';
 
 create trigger identities_leave_their_licence
   after update of status on public.identities
@@ -33168,7 +33777,7 @@ create trigger identities_leave_their_licence
   )
   execute function private.keep_closed_licence();
 comment on trigger identities_leave_their_licence on public.identities is
-  'Runs before identities_show_their_organisation, which removes the licence from the page.';
+  'Runs before identities_show_their_organisation, which removes the licence number from the page.';
 
 create function private.take_over_reviews(identity_id uuid) returns void
   language plpgsql
@@ -33188,7 +33797,8 @@ begin
       and closed.closed_at > now() - interval '2 years'
     returning closed.identity_id
   loop
-    -- The reviews are locked first, because each update below locks the totals of both identities.
+    -- All reviews are locked before the updates below, each of which also locks the totals of both
+    -- identities.
     perform from public.reviews where reviews.subject_identity_id = before_id
     order by reviews.id for no key update;
     insert into private.review_notices (author_account_id, subject_identity_id, hidden_at)
@@ -33205,8 +33815,8 @@ begin
 end
 $$;
 comment on function private.take_over_reviews is
-  'Moves reviews, also hidden ones, from an identity that was closed in the last two years to the '
-  'account''s verified identity with the same licence.';
+  'Moves all reviews, including hidden ones, from an identity that was closed in the last two '
+  'years to the verified identity of the same account with the same licence.';
 
 create function private.on_licence_taken() returns trigger
   language plpgsql security definer set search_path = ''
@@ -33224,8 +33834,8 @@ begin
 end
 $$;
 comment on function private.on_licence_taken is
-  'Moves reviews once their identity is closed and a verified identity of the account has its '
-  'licence, whichever happens first.';
+  'Moves the reviews once both has happened, in either order: their identity is closed, and '
+  'another identity of the account is verified with its licence.';
 
 create trigger identities_take_over_reviews
   after update of status on public.identities
@@ -33249,14 +33859,15 @@ as $$
   select private.purge('private.closed_licences', 'closed_at', '2 years')
 $$;
 comment on function private.purge_closed_licences is
-  'Job: forgets licences two years after their companies and offices were closed.';
+  'Job: deletes the licences of companies and offices that were closed two years ago.';
 
 grant execute on function private.purge_closed_licences to backend;
 
 -- sql/13_notifications/1_tables.sql
 
--- Notifications are made by triggers (6_events_*.sql) or private.notify. If a kind collapses, later
--- events are counted into the unread notification about the same thing, which moves to the top.
+-- Notifications are created by triggers (6_events_*.sql) and private.notify. If a kind collapses, a later
+-- event does not create another notification: it increments the count of the unread one about the same
+-- thing, which moves to the top.
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -33283,22 +33894,26 @@ create table public.notifications (
 comment on table public.notifications is
   'The notifications of accounts, kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is
-  'The identity that it is for; null if it is about the account itself.';
+  'The identity that the notification is for; null if it is about the account itself.';
 comment on column public.notifications.collapses is
-  'Copied from the kind: later events about the same thing are counted into it while it is unread.';
+  'Copied from the kind. If true, later events about the same thing only increment times while the '
+  'notification is unread.';
 comment on column public.notifications.entity_id is
-  'The id of the conversation, listing, invoice, plan, identity, review or session that it is '
-  'about, if any.';
+  'The id of the conversation, listing, invoice, plan, identity, review or session that the '
+  'notification is about, if any.';
 comment on column public.notifications.from_identity_id is
-  'The identity that it quotes; the notification is deleted when that identity is closed.';
-comment on column public.notifications.route is 'The screen that the app opens for it.';
-comment on column public.notifications.times is 'The number of events that it stands for.';
+  'The identity whose words the notification quotes. When that identity is closed, the '
+  'notification is deleted.';
+comment on column public.notifications.route is
+  'The screen that the app opens when the notification is tapped.';
+comment on column public.notifications.times is
+  'The number of events that the notification covers.';
 comment on column public.notifications.quoted_seq is
-  'The seq of the message that it quotes, in the conversation entity_id.';
+  'The seq of the quoted message in the conversation entity_id.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
--- This index serves the list of unread notifications, and their count by an index-only scan.
+-- For the list of unread notifications, and for counting them with an index-only scan.
 create index notifications_unread_idx
   on public.notifications (account_id, created_at desc, id desc) where read_at is null;
 create index notifications_created_idx on public.notifications (created_at);
@@ -33345,16 +33960,18 @@ create table public.devices (
   primary key (account_id, device_id)
 );
 comment on table public.devices is
-  'Phones and browsers that get an account''s pushes. Deleted with the account.';
+  'The phones and browsers that receive an account''s pushes. Deleted with the account.';
 comment on column public.devices.device_id is 'Chosen by the app; unique within an account.';
 comment on column public.devices.session_id is
-  'The session that last registered it; the device is deleted with the session, so that a '
-  'signed-out person gets no pushes.';
+  'The session that last registered the device. The device is deleted with the session, so that '
+  'nobody gets pushes after signing out.';
 comment on column public.devices.push_token is 'The FCM token; only one account has it at a time.';
-comment on column public.devices.locale is 'The app''s locale; pushes use the account''s language.';
+comment on column public.devices.locale is
+  'The locale of the app. The language of pushes comes from the account instead.';
 comment on column public.devices.unknown_answers is
-  'How many times in a row FCM answered that it does not know the token.';
-comment on column public.devices.badge_due_at is 'When the last silent push with the badge was due.';
+  'How many times in a row FCM has responded that it does not know the token.';
+comment on column public.devices.badge_due_at is
+  'When the last silent push that updates the badge was due.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;
@@ -33376,7 +33993,7 @@ create policy "people remove their own devices" on public.devices for delete to 
 create table private.notification_events (
   id bigint generated always as identity primary key,
   kind text not null,
-  -- No foreign key, because its check would make sign-ins wait while properties is being altered.
+  -- No foreign key: its check would make sign-ins wait while a migration alters properties.
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
@@ -33388,15 +34005,16 @@ create table private.notification_events (
     check (num_nonnulls(property_id, session_id) <= 1)
 );
 comment on table private.notification_events is
-  'Events about which jobs notify accounts. Cleaned by private.purge_notification_events.';
+  'Events that jobs turn into notifications. Cleaned by private.purge_notification_events.';
 comment on column private.notification_events.property_id is
   'The listing that the event is about; everybody who saved it is notified.';
 comment on column private.notification_events.details is
-  'The values for the texts; for a first sign-in its address and client.';
+  'The values for the texts. For a first sign-in: its address and client.';
 comment on column private.notification_events.last_identity_id is
-  'The last identity that the job has handled; it handles identities in the order of their ids.';
+  'How far the job has got: the last identity that it notified, in the order of their ids.';
 comment on column private.notification_events.notified_at is
-  'When everybody was notified. The row is kept for a day, so that nobody is notified twice.';
+  'When the last notification for the event was made. The row is kept for another day, so that '
+  'nobody is notified twice.';
 create index notification_events_waiting_idx on private.notification_events (id)
   where notified_at is null;
 create index notification_events_property_idx
@@ -33414,10 +34032,11 @@ create table private.expiry_warnings (
   expires_at timestamptz not null
 );
 comment on table private.expiry_warnings is
-  'Listings whose owners were warned of the expiry. Cleaned by private.purge_notifications.';
+  'Listings whose owners have been warned that they expire. Cleaned by '
+  'private.purge_notifications.';
 comment on column private.expiry_warnings.expires_at is
-  'The expiry that the warning was about. A renewed listing expires later, so its owner is warned '
-  'again.';
+  'The expiry time in the warning. If the listing is renewed, it expires later and its owner is '
+  'warned again.';
 create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
@@ -33428,15 +34047,16 @@ create table private.licence_warnings (
   days integer not null
 );
 comment on table private.licence_warnings is
-  'The last warning about the end of a licence. Deleted with the identity.';
-comment on column private.licence_warnings.days is 'How many days before the end: 30, 7 or 0.';
+  'The last warning that a licence is about to expire. Deleted with the identity.';
+comment on column private.licence_warnings.days is
+  'The number of days before the expiry: 30, 7 or 0.';
 alter table private.licence_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.licence_warnings using (false);
 
 -- sql/13_notifications/1_tables_push.sql
 
--- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device, leased for a
--- minute while it is sent. After a crash the push is tried once more, and then dropped.
+-- functions/jobs/push.ts sends pushes through FCM. A row is one push to one device. The sender leases it
+-- for a minute. If the sender crashes, the push is retried once and then dropped.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -33469,37 +34089,46 @@ create table private.push_outbox (
     references public.devices (account_id, device_id) on delete cascade
 );
 comment on table private.push_outbox is
-  'Pushes that wait to be sent; sent ones are deleted. Cleaned by private.drop_pushes.';
+  'Pushes that are waiting to be sent. A push is deleted when it has been sent. Cleaned by '
+  'private.drop_pushes.';
 comment on column private.push_outbox.push_id is
-  'Shared by all devices of the account, so that limits count the push once.';
-comment on column private.push_outbox.device_id is 'The device; the push is deleted with it.';
+  'The same for all devices of the account, so that rate limits count the push once.';
+comment on column private.push_outbox.device_id is
+  'The device. If it is deleted, its pushes are deleted too.';
 comment on column private.push_outbox.author_id is
-  'The account whose act the push is about, if limits count its pushes.';
-comment on column private.push_outbox.is_stranger is 'Whether pushes_strangers counts it, too.';
+  'The account whose action caused the push, if a rate limits the pushes that one author causes.';
+comment on column private.push_outbox.is_stranger is
+  'Whether the push also counts towards the rate pushes_strangers.';
 comment on column private.push_outbox.counted is
-  'Whether a device has received it and the limits have a hit for it. Until then they count the '
-  'row itself; a dropped push no longer counts.';
-comment on column private.push_outbox.notification_id is 'Once this is read, the push is not sent.';
+  'Whether a device has received the push, so that it is stored in rate_hits. Until then, rate '
+  'limits count the row itself; a push that is dropped no longer counts.';
+comment on column private.push_outbox.notification_id is
+  'The notification. Once it has been read, the push is not sent.';
 comment on column private.push_outbox.conversation_ids is
-  'The conversation whose unread messages to identity_id it announces, or all conversations whose '
-  'messages it counts. If none is unread, it is not sent.';
-comment on column private.push_outbox.from_identity_id is 'The identity that it quotes.';
+  'The conversations whose unread messages to identity_id the push announces: one, or several if '
+  'the push only gives their number. If all messages have been read, the push is not sent.';
+comment on column private.push_outbox.from_identity_id is
+  'The identity whose words the push quotes.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it on the device, and in this table while it waits. '
-  'While it is being sent, a newer push waits.';
+  'A newer push with the same key replaces this one on the device, and in this table unless this '
+  'one is being sent; then the newer one waits until it has been sent.';
 comment on column private.push_outbox.category is
-  'A preference category, used as Android channel; badge for a silent push with the badge alone.';
+  'The preference category, which is also the Android channel. badge for a silent push that only '
+  'updates the badge.';
 comment on column private.push_outbox.title is
-  'Empty (as is body) for messages, whose text is made at sending, and for silent pushes.';
-comment on column private.push_outbox.data is 'For the app, to open a screen; strings only.';
+  'Empty, like body, for silent pushes and for messages, whose text is made when the push is sent.';
+comment on column private.push_outbox.data is
+  'For the app, which opens a screen with it. All values are strings.';
 comment on column private.push_outbox.details is
-  'The values in its text. Before a push about a listing is sent, private.still_holds checks them.';
-comment on column private.push_outbox.exempt is 'Whether it is sent in quiet hours too.';
+  'The values in the text. Before a push about a listing is sent, private.still_holds compares '
+  'them with the listing.';
+comment on column private.push_outbox.exempt is 'Whether the push is sent even in quiet hours.';
 comment on column private.push_outbox.due_at is
-  'The earliest time to send it: after quiet hours, the lease or the wait before the next attempt.';
+  'The earliest time to send the push: after quiet hours, after the end of the lease, or after the '
+  'wait before a retry.';
 comment on column private.push_outbox.held_until is
-  'The end of a wait that FCM asked for; a newer text does not shorten it.';
-comment on column private.push_outbox.lost is 'The number of leases with an unknown outcome.';
+  'The end of the wait that FCM asked for. An update of the push does not shorten it.';
+comment on column private.push_outbox.lost is 'How many leases have ended without a known outcome.';
 create unique index push_outbox_waiting_key
   on private.push_outbox (account_id, device_id, collapse_key) where lease is null;
 create index push_outbox_device_idx on private.push_outbox (account_id, device_id, collapse_key);
@@ -33542,8 +34171,9 @@ create function private.device_locale(locale text) returns text
   return case when char_length(locale) <= 100
     then substring(locale from '^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)_{0,2}(?:[@.#].*)?$') end;
 comment on function private.device_locale is
-  'The language, country and the like of a locale as BCP 47 (ar-KW-u-nu-latn), POSIX '
-  '(ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn) write it; null if it is none of these.';
+  'Extracts the language, country and other subtags from a locale in the notation of BCP 47 '
+  '(ar-KW-u-nu-latn), POSIX (ar_KW@numbers=latn) or Java (ar_KW_#u-nu-latn). Null for any other '
+  'text.';
 
 create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
   returns void
@@ -33554,7 +34184,7 @@ as $$
 begin
   perform from public.devices where devices.account_id = any (account_ids)
   order by devices.account_id, devices.device_id for update;
-  -- The rows are locked in order here, because a cascading delete would lock them in any order.
+  -- Sorted to avoid deadlocks: a cascading delete would lock the rows in an arbitrary order.
   perform from private.push_outbox
   where push_outbox.account_id = any (account_ids)
     or push_outbox.from_identity_id = any (quoted_ids)
@@ -33577,9 +34207,10 @@ create table private.notification_kinds (
 alter table private.notification_kinds enable row level security;
 create policy "nobody but functions of their owner" on private.notification_kinds using (false);
 comment on table private.notification_kinds is
-  'The kinds of notifications. always_listed: listed even if the category (vocabulary '
-  'notification_category) is switched off. collapses: events about one thing make one unread '
-  'notification. at_once: pushed in quiet hours too. Never purged: one row per kind.';
+  'The kinds of notifications. always_listed: added to the list even if the user has switched off '
+  'the category (vocabulary notification_category). collapses: several events about one thing '
+  'share one unread notification. at_once: pushed even in quiet hours. Never purged: one row per '
+  'kind.';
 
 create table private.notification_texts (
   kind text references private.notification_kinds (kind),
@@ -33594,10 +34225,11 @@ create table private.notification_texts (
 alter table private.notification_texts enable row level security;
 create policy "nobody but functions of their owner" on private.notification_texts using (false);
 comment on table private.notification_texts is
-  'The texts of each kind; the first whose condition holds is used. Never purged: a few rows per '
-  'kind.';
+  'The texts of each kind. The first text whose condition is true is used. Never purged: a few '
+  'rows per kind.';
 comment on column private.notification_texts.holds_for is
-  'A condition on the details of the event and on times, the number of events; null always holds.';
+  'A jsonpath condition on the details of the event and on times, the number of events. Null is '
+  'always true.';
 
 -- sql/13_notifications/3_records.sql
 
@@ -33651,7 +34283,7 @@ declare
   pieces text[];
   filled text;
   piece text;
-  parts text[]; -- the name, then a default or the forms of a count
+  parts text[]; -- the name of the value, then a default or the plural forms
   value text;
 begin
   select array[stored.title_ar, stored.body_ar, stored.title_en, stored.body_en]
@@ -33661,7 +34293,7 @@ begin
     and (stored.holds_for is null or given @@ stored.holds_for)
   order by stored.position
   limit 1;
-  -- This is one long function, because calling a helper with a search_path costs more than its work.
+  -- One long function, because calling a helper that has a search_path would cost more than its work.
   for nth in 1 .. 4 loop
     continue when strpos(texts[nth], '{') = 0;
     pieces := string_to_array(texts[nth], '{');
@@ -33707,8 +34339,9 @@ begin
 end
 $$;
 comment on function private.texts_of_kind is
-  'Fills in {name}, {name|if missing}, {count|one|many} in English, {count|one|two|few|many} in '
-  'Arabic; a text is null if a value is missing. times is the number of events.';
+  'Fills in the placeholders {name}, {name|default}, {count|one|many} (English) and '
+  '{count|one|two|few|many} (Arabic). A text is null if a value without a default is missing. '
+  'times is the number of events.';
 
 create function private.waiting_text(language text, waiting bigint, out title text, out body text)
   language plpgsql immutable set search_path = ''
@@ -33827,8 +34460,8 @@ begin
 end
 $$;
 comment on function private.unread_messages is
-  'The texts of a conversation''s notification (the number of unread messages and the last one '
-  'that is not hidden) and the seq of that message; both are null if nothing is unread.';
+  'Returns the texts of a conversation''s notification (the number of unread messages and the last '
+  'visible message) and the seq of that message. Both are null if nothing is unread.';
 
 -- sql/13_notifications/4_reads.sql
 
@@ -33880,8 +34513,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'Api: The caller''s notifications, newest first; with unread true only the unread ones, with '
-  'false only the read ones.';
+  'Api: The caller''s notifications, newest first. If unread is true, only unread ones; if it is '
+  'false, only read ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -33907,7 +34540,7 @@ begin
 end
 $$;
 comment on function api.count_unread_notifications is
-  'Returns the number of unread notifications, for a badge.';
+  'Returns the number of unread notifications, which apps show as a badge.';
 
 create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql stable set search_path = ''
@@ -33924,7 +34557,8 @@ begin
   where devices.account_id = caller_id;
 end
 $$;
-comment on function api.list_devices is 'The caller''s devices, the last registered one first.';
+comment on function api.list_devices is
+  'The caller''s devices, the most recently registered first.';
 
 grant execute on function private.list_notifications to authenticated;
 grant execute on function api.count_unread_notifications, api.list_devices to authenticated;
@@ -33936,7 +34570,7 @@ create function private.queue_badge(account_id uuid) returns void
   security definer -- writes push_outbox, and devices of other sessions
   set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- column names after "on conflict" cannot be qualified
 begin
   with elsewhere as materialized (
     select devices.device_id, greatest(
@@ -33946,7 +34580,7 @@ begin
     from public.devices
     where devices.account_id = queue_badge.account_id
       and devices.session_id is distinct from private.session_id()
-      and devices.platform <> 'web' -- a browser shows a notification of its own for a silent push
+      and devices.platform <> 'web' -- browsers show a default notification for a silent push
     order by devices.device_id
     for no key update
   ), queued as (
@@ -33967,26 +34601,26 @@ begin
 end
 $$;
 comment on function private.queue_badge is
-  'Asks the devices of the account''s other sessions to correct the badge, each at most once in '
-  'ten minutes. The number is counted when the push is sent.';
+  'Queues a silent push to the devices of the account''s other sessions so that they update the '
+  'badge, at most once in ten minutes per device. The number is counted when the push is sent.';
 
 create function private.announce_unread(account_id uuid) returns void
   language plpgsql
-  security definer -- called for other accounts, too
+  security definer -- also called for accounts other than the caller's
   set search_path = ''
 as $$
 begin
   perform private.queue_badge(account_id);
-  -- Under this lock the second of two concurrent changes counts both.
+  -- Of two concurrent changes, the second waits for this lock and then counts both.
   perform pg_advisory_xact_lock(hashtextextended('unread ' || account_id, 0));
   perform private.broadcast_to_account(account_id, 'notifications_changed',
     jsonb_build_object('unread', private.count_unread(account_id)));
 end
 $$;
 comment on function private.announce_unread is
-  'Tells the account''s devices that unread notifications were read or are gone: connected ones '
-  'get an event, the others are asked to correct the badge. A caller that deletes notifications '
-  'locks the devices first.';
+  'Notifies the account''s devices that unread notifications were read or deleted: connected '
+  'devices get an event, the others a silent push that updates the badge. A caller that deletes '
+  'notifications locks the devices first.';
 
 create function private.announce_read_messages(account_id uuid, were_listed boolean) returns void
   language plpgsql set search_path = ''
@@ -34004,8 +34638,8 @@ begin
 end
 $$;
 comment on function private.announce_read_messages is
-  'Called after messages were read, hidden or muted. If they make no notifications, only the '
-  'badge counts them.';
+  'Called after messages were read, hidden or muted. If the account gets no notifications for '
+  'messages, only the badge has counted them and must be updated.';
 
 create function private.read_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -34038,7 +34672,8 @@ begin
 end
 $$;
 comment on function api.read_notification is
-  'Marks a notification as read; returns the number of unread ones. 404 not_found.';
+  'Marks a notification as read and returns the number of notifications that are still unread. 404 '
+  'not_found.';
 
 create function private.read_all_notifications() returns void
   language plpgsql security definer set search_path = ''
@@ -34046,7 +34681,7 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- Locked rows are being updated for newer events, so they are skipped and stay unread.
+  -- A locked row is being updated for a newer event. It is skipped and stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -34069,7 +34704,8 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'Marks all notifications as read; returns the number of unread ones that have arrived since.';
+  'Marks all notifications as read and returns the number of unread ones, which have arrived in '
+  'the meantime.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -34085,7 +34721,7 @@ begin
   if not found then
     perform private.refuse(404, 'not_found');
   end if;
-  perform private.lock_devices(array[caller_id]); -- before push_outbox, to which the delete cascades
+  perform private.lock_devices(array[caller_id]); -- before rows of push_outbox (cascade)
   delete from public.notifications
   where notifications.id = delete_notification.notification_id;
   if read_at is null then
@@ -34115,7 +34751,7 @@ grant execute on function api.read_notification, api.read_all_notifications, api
 create function private.take_push_token(push_token text, account_id uuid, device_id text)
   returns void
   language plpgsql
-  security definer -- takes a token from any account that had it
+  security definer -- removes the token from any other account
   set search_path = ''
 as $$
 begin
@@ -34153,11 +34789,12 @@ declare
 begin
   perform private.refuse_fields(private.device_problems(device_id, platform, push_token));
 
-  -- The session is locked before the account, as in a refresh; lock_caller fails without a session.
+  -- The session is locked before the account, in the same order as a token refresh does. If the session
+  -- has ended, lock_caller fails.
   perform private.lock_session(caller_session_id);
   perform private.lock_caller();
 
-  -- Locks are taken in a fixed order, so that two accounts that swap tokens do not deadlock.
+  -- Sorted to avoid deadlocks between two accounts that swap their tokens.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key
@@ -34200,9 +34837,9 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Registers a device; from then on its token gets no pushes for other accounts. Of more than 20 '
-  'devices, the least recently registered is deleted. A version or locale that is not understood '
-  'is left out. 422 device_platform_invalid.';
+  'Registers a device. From then on, its token receives no pushes for other accounts. If there are '
+  'more than 20 devices, the least recently registered one is deleted. A version or locale that '
+  'cannot be parsed is ignored. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql security definer set search_path = ''
@@ -34294,7 +34931,7 @@ begin
 end
 $$;
 comment on function private.store_notification is
-  'Stores a draft, or counts it into the unread notification unread_id. Returns null if a '
+  'Stores a draft, or merges it into the unread notification unread_id. Returns null if a '
   'concurrent transaction has written that notification.';
 
 create function private.set_notification_aside(
@@ -34316,15 +34953,15 @@ begin
 end
 $$;
 comment on function private.set_notification_aside is
-  'After a lock conflict, defers the notification to a job; after any other error, raises an '
-  'alarm.';
+  'Handles a notification that could not be stored. After a lock conflict, a job retries it later; '
+  'any other error raises an alarm.';
 
 create function private.make_notification(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true, texts private.notification_text default null
 ) returns uuid
   language plpgsql
-  security definer -- notifies any account, whatever role causes it
+  security definer -- notifies any account, for any role that causes a notification
   set search_path = ''
 as $$
 declare
@@ -34335,11 +34972,12 @@ begin
   if author_id is not null and private.are_blocked(author_id, make_notification.account_id) then
     return null;
   elsif details ? 'at' then
-    -- Jobs pass details.at; they have not locked the account, whose deletion may be under way.
+    -- Only jobs pass details.at. They have not locked the account, so another transaction may be
+    -- deleting it.
     perform from public.accounts where accounts.id = make_notification.account_id for share nowait;
   end if;
   loop
-    -- Messages are frequent, so a notification takes only one read and one write.
+    -- Messages are frequent, so everything is read in one query and written in one statement.
     select kinds as kind, accounts.language, accounts.status, accounts.delete_at,
       account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
@@ -34354,7 +34992,7 @@ begin
       and unread.read_at is null and unread.collapses
     where kinds.kind = make_notification.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted')
-      -- An account whose deletion is requested is only notified of the deletion, money and security.
+      -- An account that is about to be deleted is only notified of the deletion, money and security.
       or known.delete_at is not null and (known.kind).category <> 'billing'
         and kind !~ '^(security|deletion)_|^system$' then
       return null;
@@ -34367,7 +35005,7 @@ begin
       and not private.wants(known.chosen, (known.kind).category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
-    -- If a concurrent transaction has written the notification, the loop starts again.
+    -- If a concurrent transaction has written the notification first, try again.
     continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(make_notification.account_id, 'notification',
@@ -34392,8 +35030,8 @@ exception
 end
 $$;
 comment on function private.make_notification is
-  'Makes a notification and its pushes. Returns its id, or null if none was stored. texts is given '
-  'for messages, and if an event notifies many accounts.';
+  'Creates a notification and its pushes. Returns the notification''s id, or null if none was '
+  'stored. texts is passed for messages, and if one event notifies many accounts.';
 
 create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
   language plpgsql stable
@@ -34411,7 +35049,7 @@ begin
       and (
         others.written > 0
         or exists (
-          -- The other side has written nothing, so the first message is the author's.
+          -- The other side has written nothing, so the author wrote the first message.
           select from public.messages
           where messages.conversation_id = participants.conversation_id and messages.seq = 1
             and messages.created_at < clock_timestamp() - make_interval(secs => seconds)
@@ -34421,7 +35059,8 @@ begin
 end
 $$;
 comment on function private.is_stranger is
-  'Whether an author is unproven, was never answered, and first wrote within the given seconds.';
+  'Whether an author has proven neither phone nor email, never got a reply from the account, and '
+  'wrote to it for the first time within the given seconds.';
 
 create function private.awaits_reading(reader public.participants) returns boolean
   language plpgsql stable
@@ -34457,9 +35096,9 @@ begin
 end
 $$;
 comment on function private.awaits_reading is
-  'Whether a side of a conversation is to be notified of unread messages: its identity is active, '
-  'it is neither archived, muted nor blocked, and its notification is unread or the account has '
-  'none for messages.';
+  'Whether to notify one side of a conversation of its unread messages: the identity is active, '
+  'the conversation is not archived, muted or blocked, and its notification is unread or the '
+  'account gets no notifications for messages.';
 
 create function private.was_read(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -34503,8 +35142,8 @@ begin
 end
 $$;
 comment on function private.may_push is
-  'Whether a rate allows another push. Counts the pushes that arrived and those that wait, and '
-  'locks the hits of the rate, so that concurrent calls wait.';
+  'Whether a rate allows another push. It counts the pushes that were received and those that '
+  'wait, and locks the row of the rate, so that concurrent calls wait.';
 
 create function private.queue_waiting_push(
   account_id uuid, chosen public.account_settings, conversation_id uuid, device_ids text[]
@@ -34513,7 +35152,7 @@ create function private.queue_waiting_push(
   security definer -- writes other people's pushes
   set search_path = ''
 as $$
-#variable_conflict use_column -- the target of "on conflict" takes no qualified names
+#variable_conflict use_column -- column names after "on conflict" cannot be qualified
 declare
   pause constant interval := (
     select make_interval(secs => rates.seconds) from private.rates
@@ -34533,7 +35172,7 @@ begin
   into due
   from private.rate_hits as counter
   where counter.rule = 'pushes_waiting' and counter.subject = queue_waiting_push.account_id::text;
-  -- A push that is being sent keeps its count; later messages are counted in the next one.
+  -- The count of a push that is being sent does not change. Later messages count in the next push.
   insert into private.push_outbox as waiting (push_id, account_id, device_id, collapse_key,
     conversation_ids, category, title, body, data, exempt, due_at, expires_at)
   select new_id, devices.account_id, devices.device_id, 'messages_waiting',
@@ -34554,8 +35193,8 @@ begin
 end
 $$;
 comment on function private.queue_waiting_push is
-  'Queues at most one push an hour, with the number of messages from strangers that were not '
-  'pushed one by one to these devices. The caller has locked the account''s row of '
+  'Queues a push with the number of messages from strangers that were not pushed individually to '
+  'these devices, at most one per hour. The caller has locked the account''s row of the rate '
   'pushes_strangers.';
 
 create function private.queue_push(
@@ -34569,7 +35208,7 @@ as $$
 declare
   due timestamptz := case when at_once then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
-  -- The text of a push about messages is made when it is sent.
+  -- For messages, the text is made when the push is sent.
   about public.notifications := case when made.kind <> 'message_new' then made end;
   key text := made.kind || ':' || case when made.collapses then made.entity_id
     else gen_random_uuid() end;
@@ -34585,7 +35224,7 @@ begin
   if not found then
     return;
   end if;
-  -- A waiting push is updated regardless of the limits.
+  -- Rate limits do not prevent the update of a push that already waits.
   waits_for := array(
     select waiting.device_id from private.push_outbox as waiting
     where waiting.account_id = made.account_id and waiting.collapse_key = key
@@ -34632,14 +35271,14 @@ begin
   set notification_id = excluded.notification_id,
       from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, details = excluded.details, expires_at = excluded.expires_at,
-      -- A newer text does not wait for the retry of an older one, unless FCM asked for the wait.
+      -- The updated push does not wait for the retry of the old one, unless FCM asked for the wait.
       attempts = 0, lost = 0,
       due_at = least(waiting.due_at, greatest(excluded.due_at, waiting.held_until));
 end
 $$;
 comment on function private.queue_push is
-  'Queues a push for each device of the account, or updates the waiting one. Rates limit the '
-  'pushes per author, and the pushes of messages from all strangers together.';
+  'Queues a push for each device of the account, or updates the push that already waits. Rates '
+  'limit the pushes per author, and the pushes for messages from all strangers together.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -34659,7 +35298,7 @@ begin
       and notifications.entity_id = withdraw_notification.entity_id
     for update
   ) as held;
-  -- A kind can be pushed without being listed.
+  -- There may be pushes without a notification in the list.
   if was_unread is null and not exists (
     select from private.push_outbox
     where push_outbox.account_id = withdraw_notification.account_id and push_outbox.data @> about
@@ -34682,12 +35321,12 @@ $$;
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
-  security definer -- writes push_outbox, whatever role changes the settings
+  security definer -- writes push_outbox, for any role that changes the settings
   set search_path = ''
 as $$
 begin
-  -- Pushes that are being sent, claimed or written are skipped; private.claim_pushes applies the
-  -- current preferences before their next try.
+  -- Pushes that are being sent or are locked by another transaction are skipped. Before their next
+  -- attempt, private.claim_pushes applies the current preferences.
   with held as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.lease is null
@@ -34700,8 +35339,9 @@ begin
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(
-    -- A push about waiting messages is sent once an hour, and new preferences must not hasten it.
-    -- After a failure they may, because the row does not say how much of the wait was quiet hours.
+    -- A push with the number of waiting messages is sent once an hour, and new preferences must not make it
+    -- earlier. After a failure they may, because the row does not tell how much of the wait was due to
+    -- quiet hours.
     case when waiting.collapse_key = 'messages_waiting' then greatest(now(), waiting.due_at)
       else greatest(now(), waiting.held_until) end,
     chosen.quiet_from, chosen.quiet_to)
@@ -34715,7 +35355,7 @@ $$;
 
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- notifies the account, whatever role decides
+  security definer -- notifies the account, for any role that decides
   set search_path = ''
 as $$
 declare
@@ -34726,7 +35366,7 @@ declare
     else 'identity_rejected' end;
 begin
   perform private.make_notification(new.account_id,
-    -- An account cannot act as a suspended identity, so the individual one is notified.
+    -- Nobody can act as a suspended identity, so the account's individual identity is notified.
     case when kind in ('identity_suspended', 'identity_restored')
       then private.individual_of(new.account_id) else new.id end,
     kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
@@ -34734,12 +35374,13 @@ begin
 end
 $$;
 comment on function private.on_identity_decided is
-  'Notifies the account of an admin''s decision about an identity, or of a reason given later.';
+  'Notifies the account of an admin''s decision about an identity, or of a reason that was added '
+  'later.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
-    -- Identities rejected by suspend_unproven_past have a notification of their own.
+    -- If suspend_unproven_past rejects an identity, it sends another notification.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
     or old.status <> 'suspended' and new.status = 'suspended'
@@ -34753,8 +35394,8 @@ create function private.on_session_begun() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Nobody is notified of the first sign-in, which is by the person who has just registered, or of
-  -- a sign-in from the same address and client soon after it (private.finish_sign_in).
+  -- There is no notification of the first sign-in, right after registration, or of another one from the
+  -- same address and client soon afterwards (private.finish_sign_in).
   insert into private.notification_events (kind, account_id, session_id, notified_at)
   select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
@@ -34771,7 +35412,7 @@ exception
 end
 $$;
 comment on function private.on_session_begun is
-  'Writes the event of a sign-in; the trigger is in 90_platform.sql.';
+  'Stores an event for a new sign-in. The trigger is in 90_platform.sql.';
 
 create function private.on_password_changed() returns trigger
   language plpgsql
@@ -34802,16 +35443,17 @@ begin
 end
 $$;
 comment on function private.on_password_changed is
-  'Refuses a password set at Auth without an announcement, applies the effects of a reset, ends '
-  'administrators'' proofs and notifies the account. The trigger is in 90_platform.sql.';
+  'Refuses a password that was set directly at Auth, without an announcement by the facade. '
+  'Otherwise applies the effects of a reset, deletes administrators'' proofs and notifies the '
+  'account. The trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- Devices come last in the order of locks, so rows that this transaction needs later are locked
-  -- first: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
-  -- dependents if the user is being deleted.
+  -- Devices come last in the order of locks, so the rows that this transaction needs later are locked
+  -- before them: the account, whose channel will be renamed (10_chat/6_events_lost_access.sql), or all
+  -- dependent rows if the user is being deleted.
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
     perform private.lock_devices(array[old.user_id]);
@@ -34868,8 +35510,8 @@ begin
 end
 $$;
 comment on function private.withdraw_notifications is
-  'Deletes the notifications and pushes that quote the closed identity; a job tells the accounts '
-  'that had not read them.';
+  'Deletes the notifications and pushes that quote the closed identity. A job then updates the '
+  'devices of accounts that had not read them.';
 
 create trigger identities_withdraw_notifications
   after update of status on public.identities
@@ -34887,7 +35529,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_review_gone is 'Withdraws the notification of the review.';
+comment on function private.on_review_gone is
+  'Deletes the notification of a review that was deleted or hidden.';
 
 create trigger reviews_withdraw_notifications
   after delete on public.reviews
@@ -34921,7 +35564,7 @@ create trigger settings_tell_of_terms
 
 create function private.on_push_preferences() returns trigger
   language plpgsql
-  security definer -- writes push_outbox, whatever role changes the settings
+  security definer -- writes push_outbox, for any role that changes the settings
   set search_path = ''
 as $$
 begin
@@ -34941,8 +35584,8 @@ create trigger account_settings_rule_waiting_pushes
 
 -- sql/13_notifications/6_events_listings.sql
 
--- An event for all who saved a listing is only stored here. A job notifies them later, so that the
--- owner does not wait for 10,000 notifications.
+-- Events for everybody who saved a listing are only stored here. A job notifies these people later, so
+-- that the owner does not wait for 10,000 notifications.
 
 create function private.queue_listing_event() returns trigger
   language plpgsql security definer set search_path = ''
@@ -34964,7 +35607,7 @@ begin
     where notification_events.property_id = new.id
       and notification_events.kind = 'favorite_unavailable'
       and notification_events.notified_at is null and notification_events.last_identity_id is null;
-    if not found then -- otherwise nobody was told that it was sold
+    if not found then -- if the event was still there, nobody had been notified that the listing was sold
       insert into private.notification_events (kind, property_id, details)
       values ('favorite_unavailable', new.id, '{"status":"active"}');
     end if;
@@ -34976,8 +35619,8 @@ begin
 end
 $$;
 comment on function private.queue_listing_event is
-  'Stores one event for all who saved the listing: its price fell, it became unavailable, or it is '
-  'back after it was sold, rented or exchanged.';
+  'Stores one event for everybody who saved the listing: its price fell, it became unavailable, or '
+  'it is offered again after it was sold, rented or exchanged.';
 
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
@@ -34990,11 +35633,11 @@ create trigger properties_queue_listing_events
   )
   execute function private.queue_listing_event();
 comment on trigger properties_queue_listing_events on public.properties is
-  'Runs after properties_price_is_recorded, whose row it reads.';
+  'Runs after properties_price_is_recorded, because it reads the row that this trigger writes.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql
-  security definer -- notifies the owner, whatever role decides
+  security definer -- notifies the owner, for any role that decides
   set search_path = ''
 as $$
 begin
@@ -35011,8 +35654,8 @@ begin
 end
 $$;
 comment on function private.on_listing_decided is
-  'Notifies the owner of an admin''s decision about a listing, of a reason given later, or of its '
-  'end.';
+  'Notifies the owner of an admin''s decision about a listing, of a reason that was added later, '
+  'or of the listing''s expiry.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
@@ -35040,7 +35683,8 @@ begin
 end
 $$;
 comment on function private.on_lead is
-  'Notifies the owner of a request for contact, except a chat, whose first message notifies.';
+  'Notifies the owner of a request for contact. A chat is left out, because its first message '
+  'already notifies the owner.';
 
 create trigger leads_notify_owners
   after insert on public.leads
@@ -35049,7 +35693,7 @@ create trigger leads_notify_owners
 
 create function private.on_ban_lifted() returns trigger
   language plpgsql
-  security definer -- reads listings, whatever role lifts the ban
+  security definer -- reads listings, for any role that lifts the ban
   set search_path = ''
 as $$
 begin
@@ -35067,8 +35711,8 @@ begin
 end
 $$;
 comment on function private.on_ban_lifted is
-  'Notifies an account, once its ban is lifted, of the listings that the end of its plan has '
-  'hidden; a banned account is not notified.';
+  'When a ban is lifted, notifies the account of listings that were hidden because its plan ended. '
+  'While an account is banned, it is not notified.';
 
 create trigger accounts_are_told_what_is_hidden
   after update of status on public.accounts
@@ -35099,7 +35743,7 @@ begin
     from (
       select delivery.*, private.delivery_texts(delivery.message, delivery.ends) as texts
       from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-      offset 0 -- so that the texts are made once for all columns
+      offset 0 -- stops the planner from making the texts again for each column
     ) as sent
     where (sent.ends).notifies and not (sent.ends).muted
       and notifications.account_id = (sent.ends).reader_account_id
@@ -35118,7 +35762,8 @@ begin
     where (delivery.ends).pushes
   ) then
     if array_position(counted_ids, null) is not null then
-      -- Locks the rates of all readers in one order, also for new notifications, pushed later.
+      -- To avoid deadlocks, locks the rates of all readers in one order, including those of readers whose
+      -- notifications are created and pushed later.
       perform private.hold_hits('pushes_strangers', array(
         select (delivery.ends).reader_account_id::text
         from unnest(deliveries) as delivery
@@ -35130,7 +35775,8 @@ begin
         order by (delivery.ends).reader_account_id
       ));
     end if;
-    -- The alias is not notifications, which would mean the column account_settings.notifications.
+    -- With the alias notifications instead of made, the argument would be resolved as the column
+    -- account_settings.notifications.
     perform private.queue_push(made, 'messages', false, accounts.language, chosen,
       (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
@@ -35144,8 +35790,8 @@ begin
 end
 $$;
 comment on function private.count_up_messages is
-  'Counts messages into the unread notifications about their conversations. Returns the ids of '
-  'these notifications in the order of the messages, null for a message without one.';
+  'Adds messages to the unread notifications about their conversations. Returns the ids of these '
+  'notifications in the order of the messages; null for a message that has no such notification.';
 
 create function private.message_details(delivery private.message_delivery) returns jsonb
   language sql stable
@@ -35161,13 +35807,14 @@ declare
   ids uuid[];
 begin
   begin
-    -- Usually an unread notification exists, for which everything was checked when it was made.
+    -- Usually there is an unread notification already, and all checks were made when it was created.
     ids := private.count_up_messages(deliveries);
   exception
     when others then
       sent := (deliveries[1]).ends;
       if cardinality(deliveries) = 1 and not sent.muted then
-        -- An immediate retry would meet the same lock and delay transactions that wait for this one.
+        -- An immediate retry would run into the same lock and delay the transactions that wait for this
+        -- one.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
@@ -35178,7 +35825,7 @@ begin
           jsonb_build_object('messages', cardinality(deliveries),
             'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
-      -- One failed notification must not stop the others, so each is made by itself.
+      -- One failed notification must not stop the others, so each is created separately.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;
   if array_position(ids, null) is null then
@@ -35207,7 +35854,7 @@ begin
     perform private.renew_message_notification(new);
     return null;
   end if;
-  -- A locked notification is being updated for a newer message, so it stays unread.
+  -- A locked notification is being updated for a newer message. It is skipped and stays unread.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -35221,10 +35868,10 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Marks the notifications of a conversation that was read or archived as read; if it was read in '
-  'part, the notification counts the rest.';
+  'Marks the notification of a conversation that was read or archived as read. If only some of the '
+  'messages were read, updates the notification instead.';
 
--- The trigger does not watch unread, so a new message does not evaluate its condition.
+-- The column unread is not in the list, so that the condition is not evaluated for each new message.
 create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread < old.unread)
@@ -35264,8 +35911,8 @@ begin
 end
 $$;
 comment on function private.renew_message_notification is
-  'Updates the unread notification of a conversation to its unread messages, or deletes it if '
-  'there are none.';
+  'Updates the unread notification of a conversation to show what is still unread, or deletes it '
+  'if nothing is.';
 
 create function private.on_message_hidden() returns trigger
   language plpgsql security definer set search_path = ''
@@ -35290,7 +35937,7 @@ begin
 end
 $$;
 comment on function private.on_message_hidden is
-  'Updates the unread notification when a message is hidden or shown again, and removes the text '
+  'Updates the unread notification when a message is hidden or shown again. Also removes the text '
   'of a hidden message from every notification that quotes it.';
 
 create trigger messages_are_quoted_no_more
@@ -35313,7 +35960,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_conversation_muted is 'Drops the conversation''s waiting pushes.';
+comment on function private.on_conversation_muted is
+  'Deletes the pushes about the conversation that wait to be sent.';
 
 create trigger participants_muted_are_not_pushed
   after update of muted on public.participants
@@ -35331,7 +35979,7 @@ begin
   return new;
 end
 $$;
-comment on function private.on_notification_request is 'Makes the requested notification.';
+comment on function private.on_notification_request is 'Creates the requested notification.';
 
 create trigger notification_requests_are_met
   instead of insert on private.notification_requests
@@ -35339,10 +35987,11 @@ create trigger notification_requests_are_met
 
 -- sql/13_notifications/6_events_seen.sql
 
--- Archiving a conversation or blocking somebody shows that the messages have been seen. Later messages
--- make notifications as before, and the old notifications stay read.
+-- Whoever archives a conversation or blocks somebody has seen the messages, so their notifications are
+-- marked as read. Later messages create new notifications as usual.
 
--- Archiving sets muted as well; messages set only archived, so they skip this condition.
+-- Watches muted, which archiving also sets. A new message updates archived but not muted, so the condition
+-- is not evaluated for it.
 create trigger participants_read_notifications_when_archived
   after update of muted on public.participants
   for each row when (new.archived and not old.archived)
@@ -35373,7 +36022,7 @@ begin
 end
 $$;
 comment on function private.on_block_seen is
-  'Marks the blocker''s notifications of conversations with the blocked account as read.';
+  'Marks the blocker''s notifications about conversations with the blocked account as read.';
 
 create trigger blocks_settle_notifications
   after insert on public.blocks
@@ -35426,7 +36075,8 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: warns the owner of a listing once, seven days before it expires, when it can be renewed.';
+  'Job: warns the owner of a listing once, seven days before it expires. From then on the owner '
+  'can renew it.';
 
 create function private.licence_warning(licence_expires_on date) returns integer
   language plpgsql stable set search_path = ''
@@ -35481,7 +36131,7 @@ as $$
     where organisations.active
       and organisations.licence_expires_on >= (now() at time zone 'Asia/Kuwait')::date
       and organisations.licence_expires_on <= (now() at time zone 'Asia/Kuwait')::date + 30
-      -- An owner who has sent a later date is waiting for an admin.
+      -- If the owner has already sent a new date, an admin has to approve it.
       and coalesce(identities.pending_changes ? 'licenceExpiresOn', false) = false
       and not exists (
         select from private.licence_warnings
@@ -35495,7 +36145,8 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_licences is
-  'Job: warns companies and offices 30 and 7 days before their licence ends, and on the last day.';
+  'Job: warns companies and offices 30 and 7 days before their licence expires, and on its last '
+  'day.';
 
 create function private.purge_notifications() returns bigint
   language sql security definer set search_path = ''
@@ -35504,7 +36155,7 @@ as $$
     + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
 comment on function private.purge_notifications is
-  'Job: deletes notifications after 180 days, and warnings a day after the expiry.';
+  'Job: deletes notifications after 180 days, and expiry warnings a day after the expiry.';
 
 create function private.purge_notification_events() returns bigint
   language sql security definer set search_path = ''
@@ -35518,7 +36169,7 @@ as $$
         order by done.notified_at
         limit 1000
       )
-        -- Ids grow with time, so old events have the lowest ids.
+        -- Ids increase with time, so the oldest events have the lowest ids.
         or notification_events.created_at < now() - interval '2 days'
           and notification_events.id in (
             select first.id from private.notification_events as first order by first.id limit 1000
@@ -35560,8 +36211,8 @@ declare
   sign_in private.notification_events;
   notified bigint := 0;
 begin
-  -- Auth creates a session even if the facade only checks a password; within two seconds the facade
-  -- deletes it with its event (private.discard_session).
+  -- When the facade only checks a password, Auth creates a session as well. The facade deletes the session
+  -- and its event within two seconds (private.discard_session).
   for sign_in in
     select * from private.notification_events
     where notification_events.notified_at is null
@@ -35569,7 +36220,7 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 20 -- a small batch, so that requests do not wait for the processor
+    limit 20 -- a small batch, to leave the CPU to requests
     for update skip locked
   loop
     begin
@@ -35634,8 +36285,8 @@ begin
 end
 $$;
 comment on function private.notify_of_terms is
-  'Job: notifies the next 200 people, except those who have accepted the new terms; returns 0 when '
-  'nobody is left.';
+  'Job: notifies the next 200 people of new terms, except people who have already accepted them. '
+  'Returns 0 when nobody is left.';
 
 create function private.announce_withdrawals() returns bigint
   language plpgsql
@@ -35661,8 +36312,8 @@ begin
 end
 $$;
 comment on function private.announce_withdrawals is
-  'Job: tells the devices of an account that unread notifications were deleted with a closed '
-  'identity; returns 0 when no account is left.';
+  'Job: notifies the devices of one account that unread notifications were deleted because an '
+  'identity was closed. Returns 0 when no account is left.';
 
 create function private.next_listing_event() returns private.notification_events
   language plpgsql security definer set search_path = ''
@@ -35671,7 +36322,7 @@ declare
   event private.notification_events;
   first_price numeric;
 begin
-  -- The lock on the oldest event of a listing and kind protects all its events of that kind.
+  -- Whoever locks the oldest event of a listing and kind may handle all events of that listing and kind.
   select * into event from private.notification_events as oldest
   where oldest.notified_at is null and oldest.property_id is not null
     and not exists (
@@ -35679,15 +36330,15 @@ begin
       where older.property_id = oldest.property_id and older.kind = oldest.kind
         and older.notified_at is null and older.id < oldest.id
     )
-  -- Events that already had a batch come last, so that an event for many accounts delays no others.
+  -- Events with a finished batch come last, so that an event for many accounts does not delay the others.
   order by oldest.last_identity_id is not null, oldest.id
   limit 1
   for update skip locked;
-  -- If some people were notified of a price fall, the others are too, before the next event.
+  -- If some people were already notified of this price, the rest are notified of it before the next event.
   if event.id is null or event.details ? 'price' then
     return event;
   end if;
-  -- Otherwise only the newest event is kept; it gets the highest of the earlier prices.
+  -- Otherwise only the newest event is kept. As the price before the fall, it gets the highest earlier one.
   select * into event from private.notification_events
   where notification_events.property_id = event.property_id
     and notification_events.kind = event.kind and notification_events.notified_at is null
@@ -35730,8 +36381,8 @@ begin
   owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
     select identities.account_id from public.identities
     where identities.id = property.owner_identity_id));
-  -- The text gives the current state of the listing, not its state at the time of the event; but
-  -- everybody who is notified of one price fall gets the same price.
+  -- The text describes the listing's current state, not its state at the time of the event. Only the price
+  -- is the same for everybody who is notified of one price fall.
   if event.kind = 'favorite_price_drop' then
     price := coalesce((event.details ->> 'price')::numeric, property.price);
     if not property.listed or (property.price <= price) is not true then
@@ -35768,8 +36419,9 @@ begin
 end
 $$;
 comment on function private.listing_event_details is
-  'The values for the texts. Null if the event is outdated, if the same state or three price falls '
-  'were notified within a day, or if the price is not 5 percent below the last notified one.';
+  'The values for the texts. Null if the event is outdated, if people were notified of the same '
+  'state or of three price falls within the last day, or if the price is not at least 5 percent '
+  'below the last one in a notification.';
 
 create function private.fan_out_listing_events() returns bigint
   language plpgsql
@@ -35786,12 +36438,13 @@ begin
   if event.id is null then
     return 0;
   end if;
-  -- This waits for a deletion of the owner, which withdraws only the notifications that it finds.
+  -- If the owner is just being deleted, this waits: the deletion withdraws only notifications that exist
+  -- already.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
   if text_details is null then
-    if event.details ? 'price' then -- some people were notified, so it counts
+    if event.details ? 'price' then -- some people were notified of it, so it is kept for the limits
       update private.notification_events set notified_at = now()
       where notification_events.id = event.id;
     else
@@ -35838,7 +36491,7 @@ begin
 end
 $$;
 comment on function private.fan_out_listing_events is
-  'Job: notifies the next 200 accounts that saved a listing; returns 0 when nothing is left.';
+  'Job: notifies the next 200 accounts that saved a listing. Returns 0 when nothing is left.';
 
 create function private.retry_deferred_notifications() returns bigint
   language plpgsql
@@ -35851,7 +36504,7 @@ declare
   said record;
 begin
   select * into deferred from private.deferred_notifications
-  -- A notification that was deferred just now would meet the same lock again.
+  -- A notification that was deferred only just now would run into the same lock again.
   where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
   order by deferred_notifications.id
   limit 1
@@ -35861,7 +36514,7 @@ begin
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
   if deferred.kind = 'message_new' then
-    -- The notification counts the messages that are unread now; under this lock that cannot change.
+    -- The notification counts the messages that are unread now. The lock keeps their number from changing.
     perform from public.conversations where conversations.id = deferred.entity_id
     for no key update;
     said := private.unread_messages(deferred.entity_id, deferred.identity_id);
@@ -35882,7 +36535,7 @@ begin
     texts := said.texts;
     deferred.details := deferred.details || jsonb_build_object('seq', said.last_seq);
   end if;
-  -- The quoted identity may have been closed since; then its words must not be quoted.
+  -- If the quoted identity has been closed in the meantime, its words must not be quoted any more.
   if not exists (
     select from public.identities
     where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
@@ -35895,7 +36548,8 @@ begin
 end
 $$;
 comment on function private.retry_deferred_notifications is
-  'Job: makes the oldest deferred notification; if it meets a lock again, it is deferred again.';
+  'Job: creates the oldest deferred notification. After another lock conflict it is deferred '
+  'again.';
 
 grant execute on function
   private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,
@@ -35966,9 +36620,9 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops pushes that have expired, were read or tried 8 times, were lost in two crashes (one '
-  'if a newer push waits), quote a blocked identity or are switched off, and pushes to signed-out '
-  'devices or accounts that may not act.';
+  'Job: deletes pushes that have expired, were read, failed 8 times, were lost in two crashes (one '
+  'crash if a newer push waits), quote a blocked identity or are switched off, and pushes to '
+  'devices that are signed out or accounts that may not act.';
 
 create function private.hold_in_quiet_hours() returns void
   language sql set search_path = ''
@@ -35985,8 +36639,8 @@ as $$
   )
 $$;
 comment on function private.hold_in_quiet_hours is
-  'Postpones pushes that were due before quiet hours but not sent, because they failed, all pushes '
-  'were paused, or the job did not run.';
+  'Postpones pushes that were due before quiet hours but were not sent in time, because they '
+  'failed, all pushes were paused, or the job did not run.';
 
 create function private.message_push(
   push private.push_outbox, out title text, out body text, out data jsonb
@@ -36019,8 +36673,9 @@ begin
 end
 $$;
 comment on function private.message_push is
-  'Makes the text of a push at sending, from the messages that are unread then; null if none is. A '
-  'push about waiting messages counts messages that were not pushed.';
+  'Makes the text of a push for messages when it is sent, from the messages that are still unread; '
+  'null if none is unread. For a push about waiting messages, the text is the number of messages '
+  'that were not pushed individually.';
 
 create function private.still_holds(push private.push_outbox) returns boolean
   language plpgsql stable set search_path = ''
@@ -36049,8 +36704,8 @@ begin
 end
 $$;
 comment on function private.still_holds is
-  'Whether a push about a listing is still true: its price, whether it is offered, its expiry. '
-  'False if the push quotes a title that may no longer be shown.';
+  'Whether a push about a listing still agrees with it: the price, whether it is offered, and its '
+  'expiry. False if the push quotes a title that may no longer be shown.';
 
 create function private.badge(account_id uuid) returns bigint
   language plpgsql stable set search_path = ''
@@ -36073,8 +36728,8 @@ begin
 end
 $$;
 comment on function private.badge is
-  'The number on the app''s icon: unread notifications and, where messages make none, unread '
-  'conversations.';
+  'The number on the app icon: unread notifications plus, if messages create no notifications, '
+  'unread conversations.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql security definer set search_path = ''
@@ -36104,7 +36759,7 @@ begin
   update private.push_outbox as taken
   set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
       attempts = taken.attempts + 1,
-      -- A row that still has a lease was claimed before, and nobody knows whether it was sent.
+      -- If the row still has a lease, an earlier attempt ended without a result: it may have been sent.
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
@@ -36121,7 +36776,7 @@ begin
     ) as made on true
     where taken.lease = claim
   ), gone as (
-    -- Pushes that were read after drop_pushes, or are no longer true of their listing.
+    -- These were read after drop_pushes ran, or no longer agree with their listing.
     delete from private.push_outbox
     where push_outbox.id in (select claimed.id from claimed where claimed.is_over)
   )
@@ -36153,9 +36808,10 @@ declare
 begin
   select * into push from private.push_outbox where push_outbox.id = count_push.id;
   if push.author_id is null and push.collapse_key <> 'messages_waiting' then
-    return; -- no rate counts it
+    return; -- no rate limits this push
   end if;
-  -- The hits are locked before the rows, as in queue_push. Another device may have counted the push.
+  -- rate_hits is locked before push_outbox, as in queue_push. The push may already have been counted when
+  -- another device received it.
   for rule in
     select rules.name, rules.subject
     from (values
@@ -36185,7 +36841,7 @@ begin
 end
 $$;
 comment on function private.count_push is
-  'Counts a push that a device has received, once for all devices of the account.';
+  'Counts a push towards its rates when the first device of the account has received it.';
 
 create function private.try_push_later(
   id bigint, lease uuid, outcome text, wait integer, held_until timestamptz
@@ -36201,8 +36857,9 @@ begin
   where later.id = try_push_later.id and later.lease = try_push_later.lease;
 exception
   when unique_violation then
-    -- A newer push was queued, which is sent as soon as FCM accepts it. If it counts messages, it
-    -- takes over the count and the due time of the failed push.
+    -- A newer push was queued in the meantime and replaces the failed one. It is sent as soon as FCM accepts
+    -- pushes again. If it gives a number of messages, it takes over the count and the due time of the failed
+    -- push.
     with replaced as (
       delete from private.push_outbox where push_outbox.id = try_push_later.id
       returning push_outbox.*
@@ -36245,10 +36902,10 @@ begin
     perform private.count_push(id);
   end if;
   if outcome = 'dead' or answers >= 3 then
-    -- The device is deleted with its waiting pushes, unless it has a new token.
+    -- Deletes the device and its waiting pushes, unless it has registered a new token.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
-    -- If the lease has ended, the row may hold a newer push.
+    -- If the lease has ended, the row may contain a newer push by now.
     delete from private.push_outbox
     where push_outbox.id = finish_push.id and push_outbox.lease = finish_push.lease;
   else
@@ -36257,9 +36914,10 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'Outcomes: sent, dropped (can never be sent), dead (FCM rejects the token), unknown (FCM does '
-  'not know the token; dead after three in a row), retry or wait (no attempt). The next try is '
-  'after wait seconds; a newer text is tried after the held seconds that FCM asked for.';
+  'Records the outcome of a push: sent, dropped (can never be sent), dead (FCM rejects the token), '
+  'unknown (FCM does not know the token; the third time in a row counts as dead), retry, or wait '
+  '(not attempted). The next attempt is after wait seconds. If the push is updated, the next '
+  'attempt is after the held seconds that FCM asked for.';
 
 grant execute on function
   private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
@@ -36268,8 +36926,8 @@ grant execute on function
 
 -- sql/14_privacy/2_rules_deletion.sql
 
--- A deletion can be cancelled for 14 days by signing in. Every deletion of the Auth user calls
--- private.anonymise_account; each area cleans up by a trigger on accounts.status -> 'deleted' or
+-- For 14 days, signing in cancels a deletion. When the Auth user is deleted in any way,
+-- private.anonymise_account runs. Each area then cleans up in a trigger on accounts.status -> 'deleted' or
 -- identities.status -> 'closed'. Financial records are kept, without names.
 
 create function private.obligations(account_id uuid, money text, identity_id uuid default null)
@@ -36291,15 +36949,15 @@ begin
 end
 $$;
 comment on function private.obligations is
-  'The obstacles to the deletion of the account, or to the closing of one identity: auction, money '
-  'or both. The argument money is the person''s decision about the wallets.';
+  'What prevents the deletion of the account, or the closing of one identity: auction, money or '
+  'both. The argument money is what the person has decided about the wallets.';
 
 -- sql/14_privacy/4_reads_export.sql
 
--- The export has all that the account owns, as its screens show it; test/privacy/export.test.ts lists
--- the exceptions and their reasons. About other people it has only ids, names and the texts that
--- they wrote to or about the account. Only the facade calls it, in a transaction after the one that
--- counts the call (06_properties/5_writes_contact.sql).
+-- The export contains all data of the account, as it appears on the account's own screens;
+-- test/privacy/export.test.ts lists the exceptions and their reasons. About other people it contains only
+-- ids, names and the texts that they wrote to or about the account. Only the facade calls it: one
+-- transaction counts the call, the next makes the export (06_properties/5_writes_contact.sql).
 
 create function private.exported_providers(account_id uuid) returns json
   language plpgsql stable
@@ -36419,7 +37077,7 @@ begin
 end
 $$;
 comment on function private.export_account is
-  'Facade: everything that the calling account owns, with all its identities, as one JSON object.';
+  'Facade: all data of the calling account and its identities, as one JSON object.';
 
 grant execute on function private.export_account to authenticated;
 
@@ -36472,7 +37130,7 @@ $$;
 
 create function private.own_identities() returns uuid[]
   language plpgsql stable
-  security definer -- policies call it, so no policy may apply to it
+  security definer -- policies call this function, so its own query must bypass policies
   set search_path = ''
 as $$
 begin
@@ -36524,7 +37182,7 @@ $$;
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql stable
-  security definer -- owned by the role exporting
+  security definer -- runs as its owner, the role exporting
   set search_path = ''
 as $$
 begin
@@ -36676,7 +37334,7 @@ begin
       ) order by reviews.created_at desc, reviews.id), '[]')
       from public.reviews where reviews.author_identity_id = identity.id
     ),
-    -- Of a review that is not listed, only the identity's own reply is exported.
+    -- If a review is not listed, the export contains only the identity's own reply.
     'reviewsReceived', (
       select coalesce(json_agg(case when reviews.listed
         then private.review_record(reviews, identity.id)
@@ -36691,7 +37349,8 @@ begin
       select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
       where featured_credits.identity_id = identity.id
     ),
-    -- A report of a message would reveal its reporter; the message is in its conversation.
+    -- Reports of messages are left out: they would reveal who reported. The messages themselves are exported
+    -- with their conversations.
     'reported', (
       select coalesce(json_agg(json_build_object(
         'targetType', reports.target_type,
@@ -36738,7 +37397,7 @@ declare
   due timestamptz;
 begin
   perform private.refuse_obligations(account_id, money, null);
-  -- The change of the account deletes its sessions, so they are locked first.
+  -- The update of the account deletes its sessions, so they are locked here, before the account.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
@@ -36750,8 +37409,8 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'Schedules the deletion of an account in 14 days. money decides about the wallets: refund or '
-  'give_up. 409 account_has_obligations, last_admin.';
+  'Schedules the deletion of an account in 14 days. money is the decision about the wallets: '
+  'refund or give_up. 409 account_has_obligations, last_admin.';
 
 create function private.request_closing(account_id uuid, identity_id uuid, money text default null)
   returns jsonb
@@ -36775,7 +37434,7 @@ begin
   ) then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
-  -- A repeated request keeps its date; the decision about the money may change.
+  -- A repeated request keeps the date of the first, but may change the decision about the money.
   money := coalesce(money, identity.money_at_close);
   perform private.refuse_obligations(account.id, money, identity.id);
   update public.identities
@@ -36796,9 +37455,9 @@ begin
 end
 $$;
 comment on function private.request_closing is
-  'Hides a company or office and schedules its closing in 14 days. money decides about its wallet. '
-  'Returns the plan that is lost without a refund. 404 identity_not_found, 409 '
-  'account_has_obligations, status_transition_invalid if it is suspended or reported.';
+  'Hides a company or office and schedules its closing in 14 days. money is the decision about its '
+  'wallet. Returns the plan that will be lost without a refund. 404 identity_not_found, 409 '
+  'account_has_obligations, status_transition_invalid if the identity is suspended or reported.';
 
 create function private.cancel_closing(identity_id uuid) returns void
   language plpgsql security definer set search_path = ''
@@ -36833,7 +37492,8 @@ end
 $$;
 comment on function api.cancel_closing is
   'Cancels the closing of one of the caller''s companies or offices within the 14 days. 404 '
-  'identity_not_found, 409 licence_in_use if another was verified with its licence since then.';
+  'identity_not_found, 409 licence_in_use if another company or office has been verified with its '
+  'licence in the meantime.';
 
 grant execute on function private.request_deletion, private.request_closing to backend;
 grant execute on function private.cancel_closing, api.cancel_closing to authenticated;
@@ -36858,7 +37518,7 @@ begin
 end
 $$;
 comment on function private.on_deletion_requested is
-  'Notifies the account that its deletion was requested (also by SMS and proven email) or '
+  'Notifies the account that its deletion was requested (also by SMS and to the proven email) or '
   'cancelled.';
 
 create trigger accounts_tell_of_their_deletion
@@ -36868,7 +37528,7 @@ create trigger accounts_tell_of_their_deletion
   )
   execute function private.on_deletion_requested();
 comment on trigger accounts_tell_of_their_deletion on public.accounts is
-  'Runs after the triggers that end the sessions and hide the account.';
+  'Runs after the triggers that delete the sessions and hide the account.';
 
 create function private.forget_traces() returns trigger
   language plpgsql security definer set search_path = ''
@@ -36884,8 +37544,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the traces of a deleted account. Counters of rates are kept until they expire within a '
-  'day, because they protect the phone and the email, not the account.';
+  'Deletes the remaining data about a deleted account. Rate limit counters are kept until they '
+  'expire within a day, because they protect the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts
@@ -36900,7 +37560,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- A user that a sign-in has locked is skipped, because the sign-in cancels the deletion.
+  -- If a sign-in has locked the user, the account is skipped, because the sign-in cancels the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -36935,7 +37595,7 @@ as $$
   ), true)
 $$;
 comment on function private.delete_due_accounts is
-  'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
+  'Job: deletes Auth users whose 14 days are over. Triggers anonymise their accounts.';
 
 create function private.close_due_identity(identity_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -37002,7 +37662,7 @@ as $$
   where due.owed <> '{}'
 $$;
 comment on function private.stopped_deletions is
-  'Accounts and identities whose deletion or closing is due, but stopped by money or an auction.';
+  'Accounts and identities whose deletion or closing is due but blocked by money or an auction.';
 
 create function private.notify_of_stopped_deletion(subject_id text) returns boolean
   language plpgsql set search_path = ''
@@ -37018,7 +37678,8 @@ begin
   if not found then
     return false;
   end if;
-  -- The owner was notified already if an admin settled the alarm or another run raised it.
+  -- If an alarm exists, another run has raised it and has already notified the owner, even if an admin
+  -- settled it since.
   is_notified := exists (
     select from private.alarms
     where alarms.kind = 'deletion_stopped'
@@ -37080,8 +37741,8 @@ begin
 end
 $$;
 comment on function private.notify_of_stopped_deletions is
-  'Job: notifies the admins and the owner, once, of each deletion or closing that money or an auction '
-  'stops.';
+  'Job: if money or an auction blocks a due deletion or closing, notifies the admins and the owner '
+  'once.';
 
 create function private.give_up_unreachable_account(account_id uuid) returns boolean
   language plpgsql set search_path = ''
@@ -37125,9 +37786,9 @@ begin
 end
 $$;
 comment on function private.give_up_unreachable_accounts is
-  'Job: requests the deletion of accounts that lost their email to an account that proved it, and '
-  'have had no email, phone or provider for 14 days. Raises an alarm if money or an auction '
-  'prevents the deletion.';
+  'Job: requests the deletion of accounts whose email was taken over by another account that '
+  'proved it, and that have had no email, phone or provider for 14 days. Raises an alarm if money '
+  'or an auction prevents the deletion.';
 
 grant execute on function
   private.delete_due_accounts, private.close_due_identities, private.notify_of_stopped_deletions,
@@ -37142,7 +37803,8 @@ create table private.needed_rows (
   primary key (table_name, name)
 );
 comment on table private.needed_rows is
-  'Rows that must exist, else an alarm is raised. Never purged: each release has the full list.';
+  'Rows that must exist. If one is missing, an alarm is raised. Never purged: each release has the '
+  'full list.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -37158,7 +37820,8 @@ create view private.named_rows with (security_invoker = true) as
   union all select 'public.areas', areas.id from public.areas
   union all select 'storage.buckets', buckets.id from storage.buckets;
 comment on view private.named_rows is
-  'The rows that must not go missing; a release copies them into private.needed_rows.';
+  'The current rows of the kinds that must not go missing. A release copies their names into '
+  'private.needed_rows.';
 revoke all on private.needed_rows, private.named_rows
   from public, anon, authenticated, service_role;
 
@@ -37168,7 +37831,7 @@ create function private.audit_edit() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  -- private.audit_change records changes of these columns; edited is set by a trigger.
+  -- Not recorded here: private.audit_change records changes of these columns, and a trigger sets edited.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
   names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
@@ -37195,7 +37858,7 @@ begin
     tg_argv[0] || case tg_op
       when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
     tg_argv[0],
-    -- In some tables the id is a word or a number, which target_id cannot store.
+    -- target_id stores only UUIDs. In some tables the id is a word or a number and is left out.
     substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
       from '^[0-9a-f]{8}-.{27}$')::uuid,
     jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),
@@ -37205,7 +37868,8 @@ begin
 end
 $$;
 comment on function private.audit_edit is
-  'Records a change by hand in the audit trail. Arguments: target type, columns that may change.';
+  'Records a change made in Studio or with SQL in the audit trail. Arguments: target type, columns '
+  'that may change.';
 
 -- sql/15_edits/2_rules_refusals.sql
 
@@ -37272,7 +37936,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
-      and atttypid <> 'jsonb'::regtype -- a jsonb column may have a JSON null
+      and atttypid <> 'jsonb'::regtype -- JSON null is a value, but looks like NULL here
       and given ->> attname is null
     order by attnum
     limit 1
@@ -37280,8 +37944,8 @@ begin
 end
 $$;
 comment on function private.broken_rule is
-  'Returns a sentence about the first rule that a row breaks, or null. An error of Postgres would '
-  'show the name of a constraint and the whole row.';
+  'Returns a sentence that explains the first rule that a row breaks, or null. The error of '
+  'Postgres would show the name of a constraint and the whole row instead.';
 
 create function private.explain_refusal() returns trigger
   language plpgsql set search_path = ''
@@ -37301,14 +37965,15 @@ begin
   return new;
 end
 $$;
-comment on function private.explain_refusal is 'Refuses a row that breaks a rule, and says which.';
+comment on function private.explain_refusal is
+  'Refuses a row that breaks a rule, with a message that explains the rule.';
 
 -- sql/15_edits/2_rules_tables.sql
 
--- This lists what may be changed by hand, in Studio or by SQL. A listed change has the same effects
--- as one through the API and is recorded in the audit trail. Anything else is refused with the
--- table's `sentence`, or a default one if the table is not listed. `acts` names what is allowed
--- besides updates: insert, delete or both.
+-- This list defines what may be changed by hand, in Studio or with SQL. Such a change has the same effects
+-- as one through the API and is recorded in the audit trail. All other changes are refused with the
+-- `sentence` of the table, or with a default text if the table is not in the list. `acts` names what is
+-- allowed besides updates: insert, delete or both.
 
 do $$
 declare
@@ -37461,7 +38126,8 @@ begin
       case when fenced.columns = '{}' then 'update' end,
       'truncate'
     ], null);
-    -- Triggers fire in the order of their names: those with _ before the table's own, with ~ after.
+    -- Triggers fire in the order of their names: names that begin with _ fire before the table's own
+    -- triggers, names that begin with ~ after them.
     execute format(
       'create trigger "_by_hand" before %s on %s for each statement '
       'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',
@@ -37523,7 +38189,7 @@ grant execute on function private.health to backend;
 
 -- sql/15_edits/4_reads_figures.sql
 
--- No table is read whole: long queues are counted up to a limit, by the index that the job reads.
+-- No table is scanned completely: long queues are counted up to a limit, with the index that the job uses.
 
 create function private.job_queues() returns table (name text, waiting bigint, since timestamptz)
   language sql stable security definer set search_path = ''
@@ -37574,7 +38240,8 @@ as $$
   union all
   select 'file_removals', count(*), min(due.at) from (
     (
-      -- Reports may keep many of these files, so the limit is applied before kept files are left out.
+      -- Reports may keep many of these files. To bound the work, the limit is applied before the kept files
+      -- are left out.
       select greatest(media.removal_due_at, media.discarded_at) as at
       from (
         select media.id, media.removal_due_at, media.discarded_at from public.media
@@ -37603,7 +38270,7 @@ as $$
   ) as due
 $$;
 comment on function private.job_queues is
-  'The number of items that wait for each job, and the time of the oldest.';
+  'For each job, the number of items that wait for it and the time of the oldest.';
 
 create function private.moderation_queues()
   returns table (name text, waiting bigint, since timestamptz)
@@ -37626,7 +38293,8 @@ as $$
   where wallet_payouts.state = 'open' and (wallet_payouts.not_before > now()) is not true
 $$;
 comment on function private.moderation_queues is
-  'The number of waiting items of each kind of GET /admin/moderation, and the time of the oldest.';
+  'For each kind of item in GET /admin/moderation, the number of waiting items and the time of the '
+  'oldest.';
 
 create function private.figures() returns json
   language plpgsql stable security definer set search_path = ''
@@ -37687,7 +38355,7 @@ as $$
   select extract(epoch from clock_timestamp() - private.last_beat())::double precision
 $$;
 comment on function private.replica_lag is
-  'The lag of this replica in seconds; null without a beat.';
+  'How many seconds this replica is behind the primary; null if no heartbeat has arrived.';
 
 grant execute on function private.figures, private.replica_lag to backend;
 
@@ -37714,9 +38382,9 @@ grant execute on function private.report_missing_rows to backend;
 
 -- sql/16_api.sql
 
--- For each private function whose comment begins with "Api: ", this creates a function of the same
--- name in schema api. It has the same grants and runs with its caller's rights. Texts are limited
--- in length here; cursors have a limit of their own.
+-- For each private function whose comment begins with "Api: ", this creates a function with the same name
+-- in the schema api. The new function has the same grants, runs with its caller's rights and limits the
+-- length of text arguments, except cursors, which have their own limit.
 
 do $$
 declare
@@ -37758,18 +38426,18 @@ begin
 end
 $$;
 
--- Functions that a client can execute get the owner acting, or administering if they require an
--- administrator, so that row-level security applies to every statement in them. The functions in the
--- lists still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
+-- Functions that clients can execute get the owner acting (or administering, if they require an
+-- administrator), so that row-level security applies to every statement in them. The functions listed
+-- below still belong to postgres (test/whole/reviewed-functions.ts has the reasons).
 do $$
 declare
-  -- Policies call these, so no policy may apply to them.
+  -- Policies call these, so their own queries must bypass policies.
   of_policies constant text[] := '{account_id,identity_id,is_admin,my_conversations,may_hear,may_speak,may_save}';
-  -- This checks whether a listing exists that the caller may not see.
+  -- This checks whether a listing exists, even if the caller may not see it.
   of_hidden constant text[] := '{property_exists}';
-  -- These are called for accounts that may be locked or gone, or return why an account may not act.
+  -- These also run for accounts that are locked or deleted, or return why an account may not act.
   of_any_caller constant text[] := '{caller_refusal,require_open,count_action,lock_own_account,lock_identity,lock_caller_exclusively}';
-  -- These use tables of Auth, on which postgres cannot grant rights.
+  -- These use tables of Auth. postgres cannot grant rights on these tables to other roles.
   of_auth constant text[] := '{list_sessions,end_session}';
   one record;
 begin
@@ -37799,7 +38467,8 @@ reset check_function_bodies;
 
 -- sql/90_platform.sql
 
--- Triggers and policies on Supabase's tables (for Auth's: docs/auth.md). The script may run twice.
+-- Triggers and policies on tables that belong to Supabase (docs/auth.md explains those on Auth's tables).
+-- The script can be run repeatedly.
 
 create or replace trigger on_auth_user_created
   after insert on auth.users
@@ -37827,24 +38496,26 @@ create or replace trigger on_auth_identity_linked
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
 
--- Triggers fire in order of their names, so this one runs after on_auth_identity_linked. Both lock
--- the user before the account, as a sign-in does.
+-- Triggers fire in the order of their names, so this one runs after on_auth_identity_linked. Both lock the
+-- user before the account, in the same order as a sign-in.
 create or replace trigger on_new_provider
   after insert on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.notify_of_new_provider();
 
--- The trigger depends only on the protected column, because hosted projects get new versions of Auth
--- automatically, and a version that writes passwords differently must be checked, too.
+-- The trigger depends only on the protected column. Hosted projects get new versions of Auth automatically,
+-- and it must also catch a version that writes passwords in another way.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  -- At a takeover a trigger writes a random password, at depth 1, which is not checked.
+  -- When an account is taken over, a trigger writes a random password. That write has trigger depth 1 and is
+  -- not checked.
   for each row when (
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
--- When Auth changes a password, the same statement also clears reauthentication_token, but not when
--- Auth re-encrypts a hash. If a version stops clearing it, the trigger above still checks.
+-- When Auth changes a password, it clears reauthentication_token in the same statement; when it re-encrypts
+-- a hash, it does not. If a version of Auth stops clearing the token, the trigger above still checks the
+-- password.
 create or replace trigger check_password_change_at_auth
   before update of reauthentication_token on auth.users
   for each row when (
@@ -37855,14 +38526,15 @@ create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users
   for each row execute function private.check_contact_at_auth();
 
--- Constraint triggers cannot be replaced, so they are dropped and created again in one statement.
+-- "create or replace" does not support constraint triggers, so they are dropped and created again in one
+-- statement.
 do $$
 begin
   -- Earlier versions had two triggers for passwords.
   drop trigger if exists on_password_changed_at_auth on auth.users;
   drop trigger if exists on_password_changed_elsewhere on auth.users;
-  -- This trigger runs at the commit, because notifying locks devices, and Auth first has to end
-  -- sessions, which are locked before devices. A takeover's random password does not fire it.
+  -- Deferred to the commit: notifying locks devices, but Auth first has to delete sessions, which are locked
+  -- before devices. The random password of a takeover does not fire it.
   drop trigger if exists on_password_changed on auth.users;
   create constraint trigger on_password_changed
     after update of encrypted_password on auth.users deferrable initially deferred
@@ -37870,8 +38542,8 @@ begin
       old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
     )
     execute function private.on_password_changed();
-  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session, but the
-  -- newest one would still work for ten seconds, so the session is ended.
+  -- If a refresh token (version 1) is reused, Auth revokes the other tokens of the session. The newest token
+  -- would still work for ten seconds, so this trigger ends the session.
   drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
   create constraint trigger on_refresh_token_revoked
     after update of revoked on auth.refresh_tokens deferrable initially deferred
@@ -37880,7 +38552,7 @@ begin
 end
 $$;
 
--- A change of email is exempt, because Auth's hook refuses it, and its row is then rolled back.
+-- A change of email is exempt: Auth's hook refuses it anyway, and the row is rolled back.
 create or replace trigger refuse_redirect
   before insert on auth.flow_state
   for each row when (new.authentication_method is distinct from 'email_change')
@@ -37908,15 +38580,15 @@ create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
 
--- storage.objects and storage.buckets have no policy, so clients cannot write or list files, or
--- sign links to them. Pictures are read by their public URL, which bypasses policies.
+-- storage.objects and storage.buckets have no policies, so clients cannot write files, list them or create
+-- signed URLs. Pictures are read by their public URLs, which bypass policies.
 
 create or replace trigger on_sessions_ended
   after delete on auth.sessions
   referencing old table as gone
   for each statement execute function private.on_sessions_ended();
 
--- Realtime checks these policies when a client joins a private channel or first sends to it.
+-- Realtime checks these policies when a client joins a private channel, and when it first sends to one.
 drop policy if exists "people hear their own channels" on realtime.messages;
 create policy "people hear their own channels" on realtime.messages for select to authenticated
   using (
@@ -37930,10 +38602,10 @@ create policy "people speak on live channels only" on realtime.messages for inse
 
 -- sql/91_data.sql
 
--- The script may run twice and keeps an admin's changes.
+-- The script can be run repeatedly and keeps changes that admins have made.
 set edits.by = 'release';
 
--- Rates (contract, section 1). A million or more means no limit.
+-- Rate limits (contract, section 1). A max of a million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
   ('register_address', 600, 3600,
     'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
@@ -38082,21 +38754,21 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- The edge functions set these, because they know the URLs and whether codes can be sent.
+-- The edge functions set these settings, because only they know the URLs and whether codes can be sent.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
   ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
--- Anyone with the URL of a picture can read it, but nobody can guess or list URLs. Storage checks
--- the size only of an upload that states its length. Our functions send files in pieces without a
--- length, so the limits are those of functions/api/media/upload-*.ts. Storage sends no `nosniff`
--- header, but a picture's content always matches its type, because the functions made the file.
+-- Anyone with the URL of a picture can read it, but URLs cannot be guessed or listed. Storage checks the size
+-- only of uploads with a Content-Length. Our functions stream files without it, so the effective limits are
+-- in functions/api/media/upload-*.ts. Storage sends no `nosniff` header, but the content of a picture always
+-- matches its type, because the functions have encoded it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
   ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
-  -- Only the edge functions read these buckets, after the database has allowed the read.
+  -- Only the edge functions read these buckets, once the database has permitted it.
   ('suspended', 'suspended', false, 10485760, '{image/jpeg,image/png,image/webp}'),
   ('documents', 'documents', false, 10485760,
     '{image/jpeg,image/png,image/webp,application/pdf}')
@@ -38254,7 +38926,8 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- delete_account has no note, because the note would be deleted too; write_off has only a reason.
+-- delete_account takes no note, because the note would be deleted with the account. write_off takes only a
+-- reason.
 insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
 select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
   string_to_array(listed.optional, ','), listed.needs, listed.undone_by
@@ -38340,8 +39013,8 @@ reset edits.by;
 
 -- sql/91_data_codes.sql
 
--- Codes that answers may contain; test/meta/meta.test.ts finds missing ones. The script may run
--- twice and keeps an admin's changes.
+-- Codes that responses may contain; test/meta/meta.test.ts fails if one is missing. The script can be run
+-- repeatedly and keeps changes that admins have made.
 set edits.by = 'release';
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, position)
@@ -38526,7 +39199,7 @@ reset edits.by;
 
 -- sql/91_data_filters.sql
 
--- The rows of private.search_filter_rules. The script may run twice.
+-- The rows of private.search_filter_rules. The script can be run repeatedly.
 set edits.by = 'release';
 
 insert into private.search_filter_rules values
@@ -38587,9 +39260,9 @@ on conflict (kind) do update set name = excluded.name;
 
 -- sql/91_data_kinds.sql
 
--- The script may run twice and keeps an admin's changes of names. The rows have the order of /meta
--- and of the description of the API. functions/_shared/chat/notification-kinds.ts and
--- docs/contract/kinds.md are generated from the rows.
+-- The script can be run repeatedly and keeps names that admins have changed. /meta and the OpenAPI
+-- description list the kinds in the order of these rows. functions/_shared/chat/notification-kinds.ts and
+-- docs/contract/kinds.md are generated from them.
 set edits.by = 'release';
 
 with listed as (
@@ -38642,7 +39315,7 @@ with listed as (
     ('deletion_cancelled', 'account', 'sessions', true, false, true,
       'إلغاء حذف الحساب', 'Deletion cancelled'),
     ('review_new', 'reviews', 'review', false, false, false, 'تقييم جديد', 'New review'),
-    -- The security kinds are pushed in quiet hours too, so that a break-in is noticed in time.
+    -- Security notifications are pushed even in quiet hours, so that a break-in is noticed in time.
     ('security_login', 'account', 'sessions', false, false, true, 'تسجيل دخول جديد', 'New sign-in'),
     ('security_password', 'account', 'sessions', true, false, true,
       'تغيير كلمة المرور', 'Password changed'),
@@ -38681,10 +39354,10 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
--- A notification uses the first text of its kind whose condition matches the event's details and
--- times (the number of events). {name} stands for a detail, {name|…} gives a text if it is missing,
--- and {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many).
--- private.texts_of_kind derives further names from the details. The texts of message_new are in
+-- A notification uses the first text of its kind whose condition matches the details of the event and times
+-- (the number of events). Placeholders: {name} is a detail, {name|…} has a default for a missing detail, and
+-- {days|…|…} has the plural forms, of which Arabic has four (one, two, few, many). private.texts_of_kind
+-- derives further names from the details. The texts of message_new are in
 -- 13_notifications/3_records_texts_messages.sql.
 delete from private.notification_texts where true;
 
@@ -38706,7 +39379,7 @@ from (values
   ('favorite_price_drop', null,
     'انخفض سعر عقار في مفضلتك', 'انخفض سعر «{titleAr}» من {beforeAr} إلى {priceAr}',
     'Lower price on a saved property', '“{titleEn}” went from {beforeEn} to {priceEn}'),
-  -- The title is shown only if the owner took the listing down or it expired (contract, section 4).
+  -- The title is given only if the owner took the listing down or the listing expired (contract, section 4).
   ('favorite_unavailable', '!exists($.titleAr)',
     'عقار في مفضلتك لم يعد متاحاً', 'أحد العقارات التي حفظتها لم يعد معروضاً',
     'A saved property is no longer available',
@@ -38975,7 +39648,8 @@ reset edits.by;
 
 -- sql/91_data_places.sql
 
--- The places that every project has. The script may run twice and keeps an admin's changes.
+-- The places that every project needs. The script can be run repeatedly and keeps changes that admins have
+-- made.
 set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
@@ -38989,7 +39663,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- If approximate is true, the centroid is good enough for the map only.
+-- If approximate is true, the centroid is only accurate enough to be shown on the map.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',
@@ -39235,7 +39909,7 @@ on conflict (id) do update set
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
 
--- The reach is how far an area extends from its centroid in km, with room for listings at its edge.
+-- reach_km is how far an area extends from its centroid, with some room for listings at its edge.
 update public.areas set reach_km = known.km
 from (values
   ('kuwait-city', 6), ('dasma', 4), ('shamiya', 4), ('hawalli', 5), ('salmiya', 6),
@@ -39322,7 +39996,7 @@ insert into private.landmarks (id, name_ar, name_en, lat, lng) values
 on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng;
 
--- At this point all rows of private.named_rows exist.
+-- At this point, private.named_rows contains all rows that must exist.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;
@@ -39331,7 +40005,7 @@ reset edits.by;
 
 -- sql/91_data_words.sql
 
--- Words that searches understand, besides names of areas and kinds. The script may run twice.
+-- Words that searches understand, besides the names of areas and kinds. The script can be run repeatedly.
 set edits.by = 'release';
 
 with once as (
@@ -39529,7 +40203,7 @@ with once as (
       'الف, الاف, تلاف, تالاف, k, thousand, thousands, a thousand, alf, alaf'),
     ('times', '1000000',
       'مليون, ملايين, ملاين, million, millions, a million, mil, mln, mn, melyon, milyon'),
-    -- 1ƌ2 is how private.reading_signs writes ½ and 1/2.
+    -- private.reading_signs turns ½ and 1/2 into 1ƌ2.
     ('count', '0.25', 'ربع, quarter, a quarter, quarter of a, a quarter of a, rob3, rub3, 1ƌ4'),
     ('count', '0.5', 'نص, نصف, half, half a, a half, half of a, nos, noss, nus, 1ƌ2'),
     ('count', '0.75',
@@ -39573,7 +40247,7 @@ with once as (
     ('count', '700', 'سبعميه, سبعميت, سبعمايه'),
     ('count', '800', 'ثمانميه, ثمانميت, ثمانمايه, ثمنميه, ثمنميت, ثمانيميه, تمنميه, تمانميه'),
     ('count', '900', 'تسعميه, تسعميت, تسعمايه'),
-    -- ƚ stands for the ال that private.search_text takes off الفين.
+    -- ƚ stands for the article ال, which private.search_text removes from الفين.
     ('count', '2000', 'ƚفين, ƚفي, alfain, alfen, alfeen'),
     ('count', '2000000', 'مليونين, مليونان, melyonain, milyonain'),
     ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
@@ -39991,7 +40665,7 @@ with once as (
 )
 insert into private.reading_words (phrase, field, value)
 select once.phrase, once.field, once.value from once
--- A phrase that has another meaning already, such as one given by an admin, keeps it.
+-- If a phrase already has another meaning, for example from an admin, it keeps that meaning.
 where not exists (
   select from private.reading_words as known
   where known.phrase = once.phrase and (known.field <> once.field or not known.is_name and not exists (
