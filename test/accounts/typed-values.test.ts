@@ -42,7 +42,8 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
     expect(fromSql[index], `${name} of ${value}`).toBe(value)
   })
 
-  // An unreadable text must not become another number. SQL returns it unchanged, so that it matches nothing.
+  // Text that cannot be read as an identifier must not become another one. SQL returns it
+  // unchanged, so it matches nothing.
   const unreadable = ['5123456²', '①234', '𝟓1234567', 'a½', '5²@example.com', '⒈2']
   expect(unreadable.map((text) => plainLine(text, 320))).toEqual(unreadable.map(() => undefined))
   expect(await inSql('private.typed(given.value)', unreadable)).toEqual(unreadable)
@@ -51,7 +52,7 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
   expect(nothing.map((text) => plainLine(text, 320))).toEqual(nothing.map(() => ''))
   expect(await inSql('private.typed(given.value)', nothing)).toEqual(nothing.map(() => null))
 
-  // A name keeps its digits and its joiners between letters.
+  // Digits, and joiners between letters, are kept in names.
   const names = [
     'علی\u200Cرضا',
     '\u200Cعلی\u200Cرضا\u200D',
