@@ -19,7 +19,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
 
   const statusOf = ({ id }: Json, person = provider.payer) =>
     ask(provider.facade, 'GET', `/payments/status/${id}`, { person })
-  // On a slow machine the answer may be booked only after the first call.
+  // On a slow machine the provider's response may be booked only after the first call.
   const untilIs = (state: string, invoice: Json, person = provider.payer) =>
     waitUntil(
       `the invoice is ${state}`,
@@ -94,7 +94,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     const { invoice, charge, paymentId } = await startTopUp()
     settle(charge, true)
     provider.stub.behaviour = 'late'
-    // On a slow machine the answer may also come too late for the service's own call, so all is repeated.
+    // On a slow machine even the service's own request may time out, so everything is repeated.
     await waitUntil('a late answer is booked', async () => {
       await agePayment(paymentId, '6 seconds')
       const { body } = await statusOf(invoice)
