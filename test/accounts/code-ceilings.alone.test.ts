@@ -58,7 +58,7 @@ afterAll(() => lift?.())
 
 beforeEach(async () => {
   await clear()
-  // Each test starts its own facade, because a process does not soon repeat an alarm that it has raised.
+  // Each test starts its own facade, because a process does not repeat an alarm shortly after raising it.
   facade = await startFacade({ SMS_PER_DAY: '1200' })
   const { identifier, password } = signedIn.person
   await post('/login', { identifier, password }, signedIn.address)

@@ -101,7 +101,7 @@ testLocally(
         for (let left = 4; left >= 0; left--) {
           const reply = await read(headers)
           expect(reply.status).toBe(200)
-          // Caches may share a guest's response with all others, so it does not contain one guest's rate.
+          // Caches may share a response with all guests, so it does not contain the rate of one guest.
           const rateHeaders = ['limit', 'remaining', 'reset'].map((name) =>
             reply.headers.get(`ratelimit-${name}`)
           )
