@@ -86,7 +86,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
         if (accessToken && partsOf(accessToken).header.kid === kid) return String(accessToken)
       }
     }
-    // The suite's key is rotated out for a moment, and then back in.
+    // Rotates the suite's key out for a moment, and then back in.
     const other = await addKey(folder)
     try {
       expect(await statusOf(quick, accessToken)).toBe(200)

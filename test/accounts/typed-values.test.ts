@@ -164,9 +164,9 @@ test('REG-29 a page of a company or office takes a landline as people write it',
     '0096522334455': '+96522334455',
     '٢٢٣٣٤٤٥٥': '+96522334455',
     '96512345': '+96596512345',
-    '245 6789': '+96522456789', // as it was written until October 2008
+    '245 6789': '+96522456789', // the format until October 2008
     '+965 4-812345': '+96524812345',
-    '1 888 888': '+9651888888', // still has seven digits
+    '1 888 888': '+9651888888', // numbers like this still have seven digits
     '+9651888888': '+9651888888',
   }
   const refused = ['5123456', '9123456', '1234567', '223344556', '22334455/66', '0022334455']

@@ -93,7 +93,7 @@ describe('ADM-19 an amount', () => {
     '500 فلس',
     '5 $',
     '5 USD',
-    '5²', // 52 in NFKC
+    '5²', // NFKC would make it 52
     '①',
     '1½',
     '4.5 + 1',

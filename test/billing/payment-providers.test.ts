@@ -193,7 +193,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { invoice, charge, paymentId } = await startTopUp(person)
     settle(charge, true)
     await runJobsOf(provider.facade)
-    expect(await stateOf(invoice, person)).toBe('processing') // younger than ten minutes
+    expect(await stateOf(invoice, person)).toBe('processing') // the payment is younger than ten minutes
     await waitUntil('the payment that the job found', async () => {
       await runJobsOf(provider.facade, () => agePayment(paymentId))
       return await stateOf(invoice, person) === 'paid'

@@ -33,7 +33,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     const person = await signUp()
     const { invoice, charge, paymentId } = await startTopUp(person)
     settle(charge, true)
-    await setTimes(paymentId, '-1 hour', '1 hour') // younger than five seconds
+    await setTimes(paymentId, '-1 hour', '1 hour') // the payment is younger than five seconds
     expect((await statusOf(invoice, person)).body.state).toBe('processing')
     expect(lookUps()).toBe(0)
     await agePayment(paymentId, '6 seconds')
@@ -62,7 +62,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     expect(answers.map(({ body }) => body.state)).toEqual(Array(8).fill('processing'))
     await untilAsked()
     expect(lookUps()).toBe(1)
-    await setTimes(paymentId, '1 minute', '-1 hour') // looked up less than ten seconds ago
+    await setTimes(paymentId, '1 minute', '-1 hour') // the payment was looked up less than ten seconds ago
     expect((await statusOf(invoice)).body.state).toBe('processing')
     expect(lookUps()).toBe(1)
     settle(charge, false)

@@ -1,4 +1,5 @@
-// Rights end while a socket is open; test/chat/rights.timing.test.ts measures how quickly that takes effect.
+// The loss of rights while a socket is open; test/chat/rights.timing.test.ts measures
+// how quickly it takes effect.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ChatSocket, toldAll } from '../support/chat-socket.ts'

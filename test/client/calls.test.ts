@@ -155,7 +155,7 @@ test('a list gives every item once, its pages one after another', async () => {
   expect(found).toEqual(ids.toReversed())
   expect(requests).toHaveLength(3)
 
-  // Requests the pages without waiting for each other, as a screen does that is scrolled quickly.
+  // Requests each page without waiting for the previous one, as a screen does when scrolled fast.
   const pages = client.list('/search', { query }).pages()
   const shown = await Promise.all([pages.next(), pages.next(), pages.next(), pages.next()])
   expect(shown.map(({ value }) => value?.items.length)).toEqual([2, 2, 1, undefined])

@@ -1,4 +1,4 @@
-// Screens of examples/web that a person meets on a bad day, those of owners and offices, and how all of them look.
+// Screens of examples/web: failures, filters and map, owners and offices; axe and the width of every page.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,5 +1,5 @@
-// The first day of two people who use an app, for which only the package is installed. It runs in Node, in
-// Deno and in a browser; the fields of `World` are what differs between them.
+// The first day of two people with an app that is built on the installed package alone. It runs in Node, in
+// Deno and in a browser; `World` contains the differences between them.
 import {
   type Client,
   createClient,

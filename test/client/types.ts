@@ -58,7 +58,7 @@ export async function publish(client: Client, id: string): Promise<string> {
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     // @ts-expect-error it answers about no invoice
     if (error.code === 'invoice_already_paid') return 'paid'
-    // @ts-expect-error only that code has details of a quota
+    // @ts-expect-error only `quota_exceeded` has these details
     return String(error.details.limit satisfies number)
   }
 }

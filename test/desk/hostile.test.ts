@@ -1,4 +1,4 @@
-// ADM-34: pages that hold an administrator's token show what strangers wrote as text only.
+// ADM-34: pages that hold an administrator's token render strangers' input as plain text only.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'

@@ -148,6 +148,6 @@ testLocally('CHAT-31 what comes while a push is on its way is another one', asyn
   meanwhile('5')
   await postMessage(author, id, '4')
   await sendPushes()
-  expect(await pushed(pushToken)).toBe(3) // the sixtieth
+  expect(await pushed(pushToken)).toBe(3) // the last one is the sixtieth
   expect(await waitingPushes(sara)).toEqual([])
 })
