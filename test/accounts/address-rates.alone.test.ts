@@ -16,7 +16,8 @@ withRates(
 let from: string
 beforeEach(async () => {
   from = newAddress()
-  // Without this, hits of the last hour would count, even those of an earlier run.
+  // Clears the rate limit counters; otherwise requests of the last hour would count,
+  // even those of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -47,8 +48,8 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   }
   const sent = await Promise.all(phones.map((phone) => inboxOf(phone)))
   expect(sent.flat()).toHaveLength(9)
-  // Refused registrations do not count towards the limit of registrations, and an address that has reached
-  // its limit of codes can still send other requests.
+  // Refused registrations do not count towards the registration limit, and an address that has reached its
+  // limit of codes can still send other requests.
   expect(await hitsOf('register_address', from)).toBe(9)
   expect(await register(newEmail())).toMatchObject({ status: 201 })
   expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
@@ -62,7 +63,8 @@ testFromAddresses('REG-18 one client has ten codes an hour that nobody uses', as
   const reset = { newPassword: 'another one', confirmPassword: 'another one' }
   const body = { identifier: known.identifier, code, resetId, ...reset }
   expect(await post('/password/reset', body)).toMatchObject({ status: 204 })
-  // Using a known account's code does not let this address register more new numbers.
+  // Using the code of an account that is known at the address does not raise the
+  // address's limit for new numbers.
   expect(await register(newPhone())).toMatchObject(limited)
   await ageHits(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
@@ -84,8 +86,9 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   for (const status of [201, 201, 201, 429]) {
     expect(await register(newPhone())).toMatchObject({ status })
   }
-  // Codes for accounts that are known at the address are sent beyond its limit, and using them does not raise
-  // it. Nor does a code for the same phone that is used at another address on the same day.
+  // Codes for accounts known at the address are sent even after it has reached its limit, and using
+  // them does not raise the limit. A phone counts once a day: using a code for it at a second
+  // address raises no limit there.
   const [phone] = registered as [string]
   const reset = async (at: string) => {
     await ageCodes(phone, 45)
@@ -108,7 +111,7 @@ testFromAddresses('a code that is used allows three more, once a day for each ph
   await plantHits('code_used_address', from, 200)
   await plantHits('code_address', from, 599)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
-  // Codes that were used over an hour ago no longer raise the limit.
+  // Codes that were used more than an hour ago no longer raise the limit.
   await ageHits(3600, from)
   await plantHits('code_address', from, 9)
   for (const status of [201, 429]) expect(await register(newPhone())).toMatchObject({ status })
@@ -206,7 +209,7 @@ testFromAddresses(
     expect(nearly.headers.get('ratelimit-limit')).toBe('600')
     expect(nearly.headers.get('ratelimit-remaining')).toBe('5')
     expect(Number(nearly.headers.get('ratelimit-reset'))).toBeGreaterThan(3500)
-    // A refusal that reveals an account counts as five registrations.
+    // A refusal that reveals the existence of an account counts as five registrations.
     const { identifier } = await signUp()
     expect(await register(identifier)).toMatchObject(refusal(409, 'email_taken'))
     const refused = await register(newEmail())

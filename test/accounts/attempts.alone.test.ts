@@ -1,5 +1,5 @@
-// Several people register one phone. Whoever verifies it gets an account that nobody else's password opens,
-// whatever the order of the requests and the earlier refusals.
+// Several people try to register the same phone. Whoever verifies it gets an account that none of the others'
+// passwords can open, regardless of the order of the requests and of earlier refusals.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -51,7 +51,10 @@ async function coded(one: Someone, phone: string) {
   return { code, registrationId: body.registrationId as string }
 }
 
-/** Expects an account with none of these names and passwords, which only the phone's owner can use. */
+/**
+ * Expects a verified account without any of these names and passwords, for which the
+ * phone's owner can set a password.
+ */
 async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
   const proven = await victim.verify(phone, code)
   expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
@@ -182,7 +185,7 @@ testFromAddresses('nor does it with two attackers, or with many at once', async 
     })))
     return replies.find(({ status }) => status === 201)!
   })
-  // All the refused attempts share one row.
+  // All refused attempts are stored in a single row.
   expect((await attempts(crowded)).sort()).toEqual([false, true])
   await expectNobodys(crowded, crowd[0]!, code, crowd.slice(0, 8))
 })
@@ -192,7 +195,7 @@ testFromAddresses('whoever names the attempt keeps password and name', async () 
   const phone = newPhone()
   const { code, registrationId } = await coded(victim, phone)
   expect(await attacker.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
-  // The code does not match if the client names another attempt.
+  // The code is rejected if the request names a different registration attempt.
   expect(await attacker.verify(phone, code, randomUUID())).toMatchObject(
     refusal(422, 'otp_invalid'),
   )
@@ -295,7 +298,7 @@ testFromAddresses(
     const theirs = await coded(attacker, phone)
     await ageCodes(phone, 45)
     const [again] = await codeSentBy(phone, () => victim.resend(phone))
-    // The new code replaces the victim's earlier code and is valid only for the victim's own attempt.
+    // The new code replaces the victim's earlier code and works only for the victim's own attempt.
     expect(await victim.verify(phone, own.code, own.registrationId))
       .toMatchObject(refusal(422, 'otp_invalid'))
     expect(await victim.verify(phone, again, theirs.registrationId))

@@ -1,4 +1,5 @@
-// Auth writes its own audit log only if a project enables it, and entries about a deleted person are deleted.
+// Auth writes its own audit log only if a project enables it. Entries about a deleted
+// person are removed from it.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Auth, openAuth } from '../../local/auth/server.ts'
@@ -27,7 +28,7 @@ test('signing up, signing in and other actions appear in no log of Auth', async 
   expect(await logOf(id)).toEqual([])
 })
 
-// A project is in this state until a deployment switches the log off.
+// Auth logs to the database until a deployment of the project turns this off.
 describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
   let auth: Auth
 
@@ -114,7 +115,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     await ask('POST', '/token?grant_type=password', other)
     await runJobs()
     expect(await logOf(id)).toHaveLength(7)
-    // Here Auth itself deletes the user and logs the deletion.
+    // The user is deleted through Auth, which logs the deletion.
     await ask('DELETE', `/admin/users/${id}`)
     expect(await logOf(id)).toHaveLength(8)
     await runJobs()

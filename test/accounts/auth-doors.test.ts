@@ -1,4 +1,4 @@
-// The answers of Auth to a client that bypasses the facade; see also provider-fence and password-fence.
+// How Auth responds to clients that bypass the facade; see also provider-fence and password-fence.
 import { describe, expect, test } from 'vitest'
 import {
   database,

@@ -1,4 +1,5 @@
-// A password that Auth could not compare does not count as a wrong one, so an outage locks nobody out.
+// If Auth could not check a password, the try does not count as a wrong password, so
+// an outage locks nobody out.
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
@@ -24,8 +25,8 @@ const fails = jsonAnswer(500, { code: 'unexpected_failure', message: 'Unexpected
 const starts = (response: ServerResponse) => void response.writeHead(503).end()
 
 /**
- * Makes six tries at once, and then six more. A try counts towards the limit while it runs, so of twelve
- * simultaneous tries only ten would reach Auth.
+ * Makes six attempts at once, and then six more. An attempt counts towards the limit while it runs, so if
+ * twelve ran at once, only ten would reach Auth.
  */
 async function sixTwice<T>(act: () => Promise<T>): Promise<T[]> {
   const six = () => Promise.all(Array.from({ length: 6 }, act))
@@ -150,7 +151,10 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
     })
     afterAll(() => admin?.end())
 
-    /** Each check comes from another address, so that repeated checks exhaust no address's limit. */
+    /**
+     * Waits until a sign-in succeeds. Each one comes from a new address, so that none
+     * reaches an address's limit.
+     */
     const authIsBack = () =>
       waitUntil('Auth is back', async () => {
         from = newAddress()
@@ -201,7 +205,7 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
   })
 })
 
-// The real Auth applies the limit of config.toml, which is too high for a test to reach.
+// The real Auth applies the limits of config.toml, which are too high for a test to reach.
 const limiterIsTheirs = variable('REAL_AUTH') !== undefined
 test.runIf(hasStack && !limiterIsTheirs)(
   'REG-27 Auth’s own limiter, used up by others at the address, locks nobody out',
@@ -226,8 +230,8 @@ test.runIf(hasStack && !limiterIsTheirs)(
         })
       await Promise.all(Array.from({ length: 40 }, garbage))
       const tries = await sixTwice(() => post('/auth/login', person))
-      // Auth admits one more request every two seconds. Tries that Auth did not compare do not count, up to
-      // twenty per address and identifier.
+      // Auth's limiter lets one more request through every two seconds. Attempts whose password Auth did not
+      // check do not count, up to twenty per address and identifier.
       const refused = tries.filter(({ status }) => status !== 200)
       expect(refused).toEqual(Array(refused.length).fill({ status: 429, retryAfter: '5' }))
       expect(refused).not.toEqual([])

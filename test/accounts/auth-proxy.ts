@@ -1,4 +1,4 @@
-// A proxy in front of the project that can answer sign-ins by id token itself, as a failing Auth would.
+// A proxy to the project. To simulate failures of Auth, it can answer sign-ins by id token itself.
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,10 @@ export async function startAuthProxy() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Gives these answers, in order, to the next sign-ins with this id token; after that Auth answers. */
+    /**
+     * Answers the next sign-ins with this id token with these responses, in order;
+     * later ones are sent on to Auth.
+     */
     answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }

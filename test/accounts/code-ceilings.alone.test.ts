@@ -58,7 +58,7 @@ afterAll(() => lift?.())
 
 beforeEach(async () => {
   await clear()
-  // Each test has a facade of its own, because a process does not repeat an alarm that it has just raised.
+  // Each test starts its own facade, because a process does not repeat an alarm shortly after raising it.
   facade = await startFacade({ SMS_PER_DAY: '1200' })
   const { identifier, password } = signedIn.person
   await post('/login', { identifier, password }, signedIn.address)
@@ -82,7 +82,8 @@ testLocally('REG-18 the whole service has a ceiling, and raises the alarm before
     expect(await forgot(identifier)).toMatchObject(full)
   }
 
-  // The last fifth is reserved for accounts at known addresses and for addresses at which a code was used.
+  // The last fifth of the limit is reserved for accounts at known addresses, and for
+  // addresses where a code was used.
   expect(await codeForKnown()).toMatchObject({ status: 202 })
   const proven = newAddress()
   await plantHits('code_used_address', proven, 1)
@@ -96,7 +97,7 @@ testLocally('REG-18 the whole service has a ceiling, and raises the alarm before
   const { identifier, password } = signedIn.person
   expect(await post('/login', { identifier, password })).toMatchObject({ status: 200 })
 
-  // There is one alarm an hour, in the log and for the admins.
+  // One alarm an hour is raised, both in the log and for the administrators.
   expect(facade.output().match(/"alert":"code_ceiling"/g)).toHaveLength(1)
   await expect.poll(alarms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:00$/)])
   await ageHits(60, 'all')
@@ -134,7 +135,7 @@ testLocally('REG-18 SMS_PER_DAY SMS a day and a twelfth an hour', async () => {
     for (const identifier of [newPhone(), stranger.identifier]) {
       expect(await forgot(identifier)).toMatchObject(full)
     }
-    // Refused requests do not count towards the day's number of SMS, and mail has no such ceiling.
+    // Refused requests do not count towards the SMS sent that day, and emails have no such limit.
     expect(await sent()).toBe(5000 + own + 1)
     expect(await forgot((await signUp()).identifier)).toMatchObject({ status: 202 })
     expect(await codeForKnown()).toMatchObject({ status: 202 })

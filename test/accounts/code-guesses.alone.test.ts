@@ -68,7 +68,7 @@ testFromAddresses(
     )
     await fiveWrong(guess, second)
     await ageCodes(phone, 45)
-    // One address gets two codes an hour, so the next ones are requested from another.
+    // An unknown address gets two codes an hour for a number, so the third is requested from another one.
     const elsewhere = newAddress()
     const [third] = await codeSentBy(
       phone,
@@ -80,7 +80,8 @@ testFromAddresses(
     expect(refused.headers.get('retry-after')).toBe(String(retryAfter))
     expect(retryAfter).toBeGreaterThan(3500)
     expect(retryAfter).toBeLessThanOrEqual(3600)
-    // A code for another purpose gives no more tries, and a guess that was not compared uses none.
+    // A code for another purpose allows no further tries. A guess that was refused without a
+    // comparison uses up no try.
     await forgotFrom(elsewhere, phone)
     expect(await reset(from, phone, third)).toMatchObject(locked)
     expect((await codeTries(phone)).slice(0, 2)).toEqual([0, 0])
@@ -99,7 +100,8 @@ testFromAddresses(
       expect(await verify(at, phone, guesses[i]!))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 2 - i } } })
     }
-    // All other addresses share three tries; after that even the right code is refused from them.
+    // All other addresses share three tries. Once they are used up, even the correct
+    // code is refused from there.
     for (const at of strangers) {
       expect(await verify(at, phone, code)).toMatchObject(locked)
       expect(await verify(at, phone, guesses[9]!, randomUUID())).toMatchObject(wrong)
@@ -108,7 +110,7 @@ testFromAddresses(
       expect(await verify(home, phone, guess))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 4 - i } } })
     }
-    // A client that names the attempt counts as known, whatever address it guesses from.
+    // A client that sends the id of its attempt counts as known, regardless of its address.
     const abroad = newAddress()
     expect(await verify(abroad, phone, code, registrationId)).toMatchObject({ status: 200 })
   },
@@ -150,11 +152,11 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
   expect(await storedTries()).toEqual([[1, 1], [0, 2]])
   await reset(c, identifier, guesses[2]!)
   await reset(c, identifier, guesses[3]!)
-  // The second code has no try left for unknown addresses and is no longer compared with their guesses.
+  // The second code has no tries left for unknown addresses, so their guesses are no longer compared with it.
   expect(await storedTries()).toEqual([[1, 3], [0, 3]])
   expect(await reset(a, identifier, codes[1]!)).toMatchObject(wrong)
   expect(await storedTries()).toEqual([[2, 3], [0, 3]])
-  // Each address still has its own code; using one code makes the other invalid.
+  // Each address can still use its own code. Using one code invalidates the other.
   expect(await reset(b, identifier, codes[1]!)).toMatchObject({ status: 204 })
   expect(await reset(a, identifier, codes[0]!)).toMatchObject(wrong)
 })
@@ -162,7 +164,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
 testFromAddresses('two hundred wrong codes an hour from one address', async () => {
   const [from, home] = [newAddress(), newAddress()]
   const { phone, code } = await registerFrom(home)
-  // When no code is valid, a wrong guess counts only against its address.
+  // If no code is valid, a wrong guess counts only towards the limit of its address.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
@@ -200,7 +202,8 @@ testFromAddresses(
     expect(await verify(from, attempt.phone, attempt.code)).toMatchObject(locked)
     expect(await reset(from, person.identifier, code)).toMatchObject(locked)
 
-    // Here too an attempt has five tries from all addresses together, whether or not the account exists.
+    // The limit of five tries per attempt, from all addresses together, applies here too, whether
+    // or not the account exists.
     const guess = wrongCode(code)
     const tries = []
     for (const [identifier, { resetId }] of [[person.identifier, body], [nobody, unknown]]) {

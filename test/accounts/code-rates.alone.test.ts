@@ -61,7 +61,8 @@ testFromAddresses(
     for (const at of addresses.slice(1, 3)) {
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
-    // All unknown addresses together get six codes an hour; a refused code is not sent and does not count.
+    // All unknown addresses together get six codes an hour. A refused request sends
+    // no code and does not count.
     for (let more = 0; more < 5; more++) expect(await ask(addresses[3]!)).toMatchObject(limited)
     expect(
       await hitsByRule('code%', addresses[3]!, `${addresses[3]} ${normalizedIdentifier(phone)}`),
@@ -74,7 +75,8 @@ testFromAddresses(
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
     await ageHits(3600, ...subjects)
-    // One unknown address gets four codes a day, all of them together ten. Registering does not bypass this.
+    // An unknown address gets four codes a day, and all of them together get ten. Registering
+    // again does not bypass this.
     for (const at of [addresses[0]!, addresses[5]!]) {
       await ageCodes(phone, 45)
       const refused = await postFrom(at, '/register', { identifier: phone, password: randomUUID() })
@@ -101,7 +103,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }
   await expect.poll(sent).toBe(6)
-  // Strangers get the same answer, whether or not a code is sent to the owner.
+  // Strangers get the same response whether or not a code is sent to the owner.
   for (let i = 0; i < 3; i++) {
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
   }

@@ -70,7 +70,8 @@ describe('CON-10 an attacker who knows the password', () => {
       { titleEn: 'Your phone number was changed' },
       { titleEn: 'Your email was changed' },
     ])
-    // Whoever undid the change of the phone can change the email at once; only the phone stays blocked.
+    // The owner, whose reset undid the change of the phone, can change the email at once;
+    // only the phone stays blocked.
     await change(owner, 'email', newEmail(), byPassword(owner))
   })
 
@@ -114,8 +115,8 @@ describe('CON-10 an attacker who knows the password', () => {
     const { person, phone, email } = await signUpWithBoth()
     const theirs = newPhone()
     await change(person, 'phone', theirs)
-    // A password reset through the new phone undoes nothing, and changes of the email stay blocked for a
-    // while.
+    // A password reset by the new phone does not undo the change, and the email
+    // cannot be changed for a while.
     const attacker = await signIn(theirs, await resetBy(theirs))
     expect(await contactOf(attacker)).toEqual({ email, phone: full(theirs), emailProven: true })
     expect(await begin(attacker, 'email', newEmail())).toMatchObject(tooSoon)
@@ -226,7 +227,8 @@ describe('CON-12 at Auth', () => {
       const refused = await put(person.id, body)
       expect(refused.status).toBe(409)
     }
-    // The change is proven, but Auth is given another value or a second identifier, or is called too late.
+    // The change is verified, but Auth receives a different value or a second
+    // identifier, or is called too late.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -240,7 +242,7 @@ describe('CON-12 at Auth', () => {
     )
     expect((await put(person.id, { email, email_confirm: true })).status).toBe(409)
     expect(await contactOf(person)).toMatchObject({ email: null, phone: full(person.identifier) })
-    // A change that Auth makes in time takes full effect, whoever called Auth.
+    // A verified change that Auth receives in time takes full effect, regardless of who called Auth.
     await database().query(
       `update private.contact_changes set proven_at = now() where account_id = $1`,
       [person.id],
@@ -295,7 +297,7 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     ])
     expect(await guest.post('/auth/login', { identifier: email, password: squatter.password }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
-    // The squatter's session stays valid, and the squatter's password still proves the account.
+    // The squatter's session stays valid, and so does the password for re-authentication.
     expect(await begin(squatter, 'phone', newPhone(), { currentPassword: 'not this one' }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
     const phone = newPhone()
@@ -363,8 +365,8 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
     expect(await contactOf(people[1])).toMatchObject({ email: one })
   })
 
-  // Both changes may succeed. If one fails, because the other has used up its code or Auth has rolled it
-  // back, the client has to send it again.
+  // Both changes may succeed. One may fail because the other has invalidated its code or because Auth has
+  // rolled it back; the client then has to send it again.
   test("two that prove each other's at once have both, or one is asked once more", async () => {
     const people = [await signUp(), await signUp()]
     const begun = [

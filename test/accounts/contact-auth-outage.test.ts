@@ -1,4 +1,5 @@
-// In these tests Auth answers late, badly or not at all, and the database decides the outcome of a change.
+// Auth responds late, with an error or not at all. The database then decides
+// whether a change has taken effect.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonAnswer, startProjectProxy } from '../base/project-proxy.ts'
 import { newEmail, newPhone, type Person, projectUrl, secretKey } from '../support/client.ts'

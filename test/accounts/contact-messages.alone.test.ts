@@ -14,7 +14,7 @@ test('CON-08 a message is taken once, again later, and an SMS only within what a
     ])
     return (rows[0].taken as Taken).map(({ to }) => to).sort()
   }
-  // The test is rolled back, because the service itself would send these messages within seconds.
+  // The transaction is rolled back; otherwise the service itself would send these messages within seconds.
   await client.query('begin')
   try {
     await client.query('delete from private.contact_messages')

@@ -47,7 +47,7 @@ describe.runIf(issuerUrl)('CON-14 providers', () => {
     expect((await atAuth(person)).said).toBeNull()
     const again = await signInAs('google', { email, sub })
     expect(again.body.user).toMatchObject({ id: made.id, email: next })
-    // The provider's old email is not written back.
+    // The sign-in does not restore the old email, which the provider still reports.
     expect(await atAuth(person)).toMatchObject({
       said: null,
       identities: [`email ${next}`, 'google '],

@@ -46,7 +46,8 @@ testFromAddresses(
         .toMatchObject({ status: 202 })
     }
     expect(await beginFrom(from, person, { email: newEmail(), ...proof })).toMatchObject(limited)
-    // Each of the five changes adds one hit, and the one that revealed an account adds four more.
+    // Each of the five changes counts as one registration, except the one that revealed an
+    // account, which counts as five.
     expect(await hitsOf('register_address', from)).toBe(9)
   },
 )

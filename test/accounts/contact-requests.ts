@@ -57,7 +57,7 @@ export async function resetBy(identifier: string, password: string = randomUUID(
   return password
 }
 
-/** Signs up a person by email and verifies that email by a change to the same address. */
+/** Signs up a person by email, then verifies the email by requesting a change to the same address. */
 export async function signUpProven(): Promise<Person> {
   const person = await signUp()
   await change(person, 'email', person.identifier)

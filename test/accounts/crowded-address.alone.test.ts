@@ -1,5 +1,5 @@
-// Strangers behind one address cannot harm others or get their neighbours refused. The tests use the rates of
-// a new project.
+// Strangers who share an IP address cannot harm other people or cause their neighbours' requests to be
+// refused. The tests use the rate limits of a new project.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { database, newEmail, type Person, personOf, signUp } from '../support/client.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
     REFUSAL_RATE: undefined,
     SMS_PER_DAY: undefined,
   })
-  // A job stores in the database whether codes can be sent.
+  // Runs the job that stores in the database whether codes can be sent.
   await runJobs()
 })
 afterAll(() => facade?.stop())
@@ -80,7 +80,7 @@ testLocally(
       Array.from({ length: 4 }, () => signUp()),
     )
     const answers: number[][] = []
-    // Each of these people does everything at once, so the generator never yields.
+    // Each of these people registers and writes without waiting, so the generator never yields.
     // deno-lint-ignore require-yield
     async function* byEmail(nth: number): AsyncGenerator<number, void> {
       const person = await registerByEmail(post)

@@ -1,5 +1,5 @@
-// A daily job tests whether clients can bypass the facade and use Auth directly. The tests permit this for a
-// while, so they run alone.
+// A daily job checks whether clients can bypass the facade by calling Auth directly. The tests temporarily
+// allow this, so they run alone.
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -108,7 +108,10 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       auth.query(`update auth.users set ${column} = $1 where email like '%@accounts.invalid'`, [
         value,
       ])
-    /** Answers like an Auth that changes an email at once, and stores a phone until it is confirmed. */
+    /**
+     * Responds like a version of Auth that changes an email at once and stores a new
+     * phone until it is confirmed.
+     */
     const another = async (response: ServerResponse, sent: string) => {
       const { email, phone, password } = JSON.parse(sent)
       if (password) {
@@ -119,11 +122,13 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
       if (phone) await write('phone_change', phone)
       return jsonAnswer(200, {})(response)
     }
-    /** Expects that a try proves nothing about email and phone, so only the provider's alarm is settled. */
+    /**
+     * Expects an inconclusive check of email and phone, so that only the alarm about the provider is settled.
+     */
     const provesNothing = async () => {
       await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
       expect(await tryDoors(jobs)).toEqual({ open: [] })
-      // Alarms are settled one by one, the provider's last.
+      // Alarms are settled one after another; the one about the provider is the last.
       await waitUntil('what is shut is settled', async () => !(await open()).includes('provider'))
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
       expect(await decoys()).toEqual(['decoy@accounts.invalid'])
@@ -135,7 +140,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         expect(await decoys()).toEqual(['decoy@accounts.invalid'])
       }
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
-      // Here Auth is too busy, or refuses for another reason.
+      // Auth is too busy, or refuses for an unrelated reason.
       const elsewise: [status: number, body: object][] = [
         [503, {}],
         [429, { error_code: 'over_request_rate_limit' }],
@@ -148,7 +153,7 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
         answers.set('/auth/v1/user', jsonAnswer(status, body))
         await provesNothing()
       }
-      // Here Auth makes the changes, but does not return the user afterwards.
+      // Auth makes the changes, but the job cannot read the user afterwards.
       answers.set('/auth/v1/user', another)
       for (const silence of [jsonAnswer(503, {}), jsonAnswer(429, {}), jsonAnswer(404, {})]) {
         answers.set('GET /auth/v1/admin/users/', silence)

@@ -1,5 +1,5 @@
-// Every endpoint of Auth except health, keys and settings, for a client with the public key and perhaps an
-// access token.
+// Requests to every endpoint of Auth except health, keys and settings, as a client sends them with the public
+// key and possibly an access token.
 import { randomUUID } from 'node:crypto'
 import { type Person, projectUrl } from '../support/client.ts'
 

@@ -1,4 +1,4 @@
-// HARM-04: limits of the data that a client can store in Auth by bypassing the facade.
+// HARM-04: limits on the data that a client can store in Auth by bypassing the facade.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -56,7 +56,7 @@ test('HARM-04 what would be too much about oneself is refused and nothing of it 
       message: 'What somebody keeps about themselves at Auth has 16,384 bytes at most.',
     },
   })
-  // supabase-js sends this version, for which Auth returns no details.
+  // supabase-js asks for this version of the API, in which Auth's error has no details.
   const version = { 'x-supabase-api-version': '2024-01-01' }
   expect(await atAuth('PUT', '/user', { data }, { ...bearer(person), ...version }))
     .toMatchObject({ status: 500, body: { code: 'unexpected_failure' } })
@@ -101,7 +101,7 @@ test('HARM-04 of what a client calls itself Auth keeps what its owner is shown',
 test('HARM-04 sixty refresh tokens an hour of a session that Auth keeps as rows', async () => {
   const person = await signUp()
   const other = await signIn(person.identifier, person.password)
-  /** Inserts refresh tokens of version 1, all of them used except the last. */
+  /** Inserts refresh tokens of version 1, all used except the last one, which it returns. */
   const plant = async (session: string, count: number) => {
     const token = randomUUID().replaceAll('-', '').slice(0, 12)
     await database().query(
@@ -130,7 +130,7 @@ test('HARM-04 sixty refresh tokens an hour of a session that Auth keeps as rows'
   expect(Number(facade.headers.get('retry-after'))).toBeGreaterThan(5)
   expect(await atAuth('POST', '/token?grant_type=refresh_token', { refresh_token: last }))
     .toMatchObject({ status: 429, body: { msg: expect.stringMatching(/^rate_limited /) } })
-  // The refused token was not used up, its session is valid, and the account's other session can refresh.
+  // The refused token is still unused, its session is valid, and the account's other session can refresh.
   expect(await tokens()).toEqual(before)
   expect((await person.get('/auth/me')).status).toBe(200)
   const elsewhere = await plant(sessionOf(other), 2)
@@ -163,7 +163,10 @@ test('HARM-04 nobody begins a sign-in by a redirect, of which Auth would keep a 
   expect(rows).toEqual([])
 })
 
-/** Rows and characters per table of Auth, Storage and Realtime, except messages, which last three days. */
+/**
+ * Returns the number of rows and characters in each table of Auth, Storage and Realtime, except
+ * realtime.messages, whose rows are deleted after three days.
+ */
 async function sizes() {
   const { rows } = await database().query(
     `select format('%I.%I', nspname, relname) as name,

@@ -77,16 +77,16 @@ describe.runIf(hasStack)('the keys of the project', () => {
     const quick = await startFacade({ JWKS_MAX_AGE: '1' })
     const gateway = await startGateway({ JWKS_MAX_AGE: '1' })
     const connect = (accessToken: string) => ChatSocket.connect({ accessToken }, gateway.url)
-    /** Waits until Auth signs with this key, and returns a token. */
+    /** Signs in until Auth signs tokens with this key, and returns the token. */
     const signedBy = async (kid: string) => {
       for (;;) {
         const { body } = await quick.post('/auth/login', { identifier, password })
-        // The real Auth restarts with new keys and is unavailable for a moment, so the request is repeated.
+        // The real Auth restarts with new keys and is unavailable for a moment, so the request is retried.
         const { accessToken } = body
         if (accessToken && partsOf(accessToken).header.kid === kid) return String(accessToken)
       }
     }
-    // The suite's key is rotated out for a moment, and then back in.
+    // Rotates the suite's key out for a moment, and then back in.
     const other = await addKey(folder)
     try {
       expect(await statusOf(quick, accessToken)).toBe(200)
@@ -102,7 +102,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
       revokeKey(folder, other)
       await expect.poll(() => statusOf(quick, first)).toBe(401)
       expect(await statusOf(quick, second)).toBe(200)
-      // Sockets that were admitted before with such a token are closed, too.
+      // Open sockets that were authenticated with such a token are closed, too.
       expect(await early.waitForClose()).toMatchObject({ code: 4401, reason: 'token_invalid' })
       expect((await late.ask('heartbeat', {})).event).toBe('ack')
       late.close()

@@ -75,7 +75,8 @@ testFromAddresses(
     await plantHits('login_address', from, 298)
     const { identifier, password } = await signUp()
     expect(await logIn(newEmail())).toMatchObject(wrong)
-    // Failures for an account known at this address count only against the pair of account and address.
+    // Failed sign-ins to an account that is known at this address count only towards the
+    // limit of this account there.
     for (let i = 0; i < 10; i++) expect(await logIn(home.identifier)).toMatchObject(wrong)
     expect(await logIn(newPhone())).toMatchObject(wrong)
     expect(await logIn(identifier, password)).toMatchObject(limited)
@@ -83,7 +84,7 @@ testFromAddresses(
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await hitsByRule('login_address', from)).toEqual([['login_address', 300]])
 
-    // People who have signed in at the address before can still sign in, with ten tries each.
+    // Accounts known at the address can still sign in there; each has ten tries.
     expect(await logIn(home.identifier, home.password)).toMatchObject(limited)
     for (let i = 0; i < 9; i++) expect(await logIn(neighbour.identifier)).toMatchObject(wrong)
     expect(await logIn(neighbour.identifier, neighbour.password)).toMatchObject({ status: 200 })
@@ -121,7 +122,7 @@ testFromAddresses(
     const { id, identifier, password } = await signUpAt(home)
     await plantHits('login_unknown_all', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
-    // A right password does not count as a failure, whatever address it comes from.
+    // A correct password does not count as a failure, regardless of the address.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
     expect(await hitsByRule('login_unknown%', identifier)).toEqual([['login_unknown_all', 100]])
@@ -140,7 +141,7 @@ testFromAddresses(
       expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
     }
     expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
-    // A new address has one try, and counts as known after the sign-in.
+    // A new address has one try; after a successful sign-in it counts as known.
     const hotel = newAddress()
     expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
     for (let i = 0; i < 3; i++) {
@@ -187,8 +188,8 @@ testFromAddresses('guesses from many addresses at once are no more than one by o
   const addresses = Array.from({ length: 30 }, newAddress)
   const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
   const first = await race(shots)
-  // The shared allowance for unknown addresses has ten tries left; each of the other 20 addresses uses
-  // its own single try.
+  // Ten tries of the limit that all unknown addresses share are left. The other 20 addresses use the one
+  // try that each has of its own.
   expect(tally(first.map(({ status }) => status))).toEqual({ 401: 30 })
   const second = await race(shots)
   expect(tally(second.map(({ status }) => status))).toEqual({ 401: 10, 429: 20 })
@@ -216,8 +217,8 @@ testFromAddresses(
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
       expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
         .toEqual([['login_address', 10], ['login_identifier', 10], ['login_unknown_all', 10]])
-      // From a new address the right password is accepted, and the hit that was counted before the check is
-      // removed.
+      // From a new address the correct password is accepted, and the try, which is counted before the
+      // password is checked, is uncounted.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
       expect(await hitsByRule('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
@@ -238,8 +239,9 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(refused).toMatchObject(limited)
   expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
-  // The refused sign-in leaves no session and adds no failure, and only the holder of the password learns
-  // that it was right. The session has received no events, so the account's channel keeps its name.
+  // The refused sign-in leaves no session and does not count as a failure. Only a client that
+  // knows the password learns that it was correct. The session received no events, so the
+  // account's channel keeps its name.
   expect(await countSessions(id)).toBe(sessions)
   expect(await topicOf(id)).toBe(topic)
   expect(await hitsByRule('%', stranger, `${stranger} ${identifier}`)).toEqual([])

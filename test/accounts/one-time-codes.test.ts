@@ -137,7 +137,7 @@ test('REG-14 an attempt is gone after an hour', async () => {
 
 test('REG-15 a code is for one number', async () => {
   const [one, two] = [await registerPhone(), await registerPhone()]
-  // This fails if the two codes are equal, a chance of one in a million.
+  // This fails if both codes happen to be equal; the probability is one in a million.
   expect(await verifyCode(two.phone, one.code)).toMatchObject(refusal(422, 'otp_invalid'))
   expect(await verifyCode(two.phone, one.code, one.registrationId))
     .toMatchObject(refusal(422, 'otp_invalid'))

@@ -175,7 +175,7 @@ test('AUTH-22 a session that only proved a password is not listed, and cannot be
   expect((await phone.post('/auth/password/change', { currentPassword, newPassword })).status)
     .toBe(204)
   expect(await idsOf(phone)).toEqual([sessionOf(phone)])
-  // A function that dies before it discards a session leaves a row like this.
+  // A function that crashes before it discards a session leaves a row like this.
   const id = randomUUID()
   await database().query(
     `insert into auth.sessions (id, user_id, aal, created_at, updated_at)

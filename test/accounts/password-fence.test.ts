@@ -1,5 +1,5 @@
-// Passwords, emails and phones can be changed only through the facade, which counts each guess. Auth has to
-// refuse such changes, because clients can reach it at `/auth/v1` with the public key.
+// Passwords, emails and phones can be changed only through the facade, which limits guesses. Auth has to
+// refuse direct changes, because clients can reach it at `/auth/v1` with the public key.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { describe, expect, test } from 'vitest'
@@ -52,8 +52,8 @@ describe('REG-28 a password at the direct door', () => {
     expect(await atAuth(person, { data: { theme: 'dark' } })).toEqual([200, undefined])
     expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
 
-    // The mark of the last refused change names only one account, and other tests may overwrite it, so the
-    // change is repeated.
+    // The database remembers only the account of the last refused change, which other tests may overwrite,
+    // so the change is repeated.
     await waitUntil('the account is told', async () => {
       await atAuth(person, change)
       await drain('report_refused_password')
@@ -94,7 +94,7 @@ describe('REG-28 a password at the direct door', () => {
     const change = { password, current_password: person.password }
     expect(await atAuth(person, change)).toEqual([200, undefined])
     expect(await countSessions(person.id)).toBe(1)
-    // That change has used up the announcement.
+    // The announcement allowed one change and is used up.
     await expectRefused({ ...person, password })
   })
 

@@ -150,12 +150,15 @@ test('nothing but a changed password notifies of one', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-/** Notifications of changed passwords, but not of refused changes, which a job may send at any time. */
+/**
+ * Returns notifications of changed passwords. Those of refused changes are left out: a
+ * job may send them at any time.
+ */
 const changesToldTo = async (person: Person) =>
   (await notificationsOf(person, 'security_password'))
     .filter(({ bodyEn }) => !bodyEn.includes('was refused'))
 
-/** Returns a hash as Auth stores it when it encrypts hashes under a key of this name. */
+/** Returns a hash as Auth stores it when it encrypts hashes with the key of this id. */
 const encrypted = (key_id: string) =>
   JSON.stringify({ key_id, alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAAAAAAAAAAAAAA' })
 
@@ -174,7 +177,8 @@ testLocally(
     try {
       await sql('delete from private.announced_sign_ins where subject = $1', [person.id])
       await expect(write(encrypted('old'))).rejects.toMatchObject(refused)
-      // A sign-in announces the rehash as soon as its try is counted, whether or not the password is right.
+      // The facade announces a rehash when it counts a sign-in attempt, whether or
+      // not the password is correct.
       await logIn(person.identifier, 'not this one')
       await expect(write(bcrypt.hashSync(randomUUID(), 6))).rejects.toMatchObject(refused)
       await write(encrypted('old'))
@@ -182,15 +186,15 @@ testLocally(
       await expect(write(encrypted('new').replace('AAAA', 'BBBB'))).rejects.toMatchObject(refused)
       expect(await changesToldTo(person)).toEqual([])
 
-      // A change of the password writes more columns than the hash, and needs its own announcement,
-      // whatever key encrypts the hash.
+      // A password change writes other columns besides the hash, so it needs its own announcement, regardless
+      // of the key that encrypts the hash.
       const change = (hash: string) => write(hash, `, reauthentication_token = ''`)
       await expect(change(encrypted('newest'))).rejects.toMatchObject(refused)
       expect(await changesToldTo(person)).toEqual([])
       await announcePassword(person.id, sessionOf(person))
       await change(encrypted('newest'))
       expect(await changesToldTo(person)).toHaveLength(1)
-      // That change has used up the announcement, so only a sign-in's rehash is accepted.
+      // The announcement is used up, so only the rehash of a sign-in is accepted.
       await expect(change(encrypted('newer'))).rejects.toMatchObject(refused)
       await write(encrypted('newer'))
     } finally {

@@ -1,4 +1,5 @@
-// HARM-01: once an address has registered many unproven emails, its new accounts must prove something first.
+// HARM-01: accounts registered from an address with many unverified accounts have to verify an email or phone
+// before they can publish or write to others.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import {
@@ -36,7 +37,7 @@ const codesAreSent = async () => {
 const planted: string[] = []
 afterAll(() => database().query('delete from public.accounts where id = any ($1)', [planted]))
 
-/** Inserts accounts as if they had just been registered at an address, and returns their ids. */
+/** Inserts accounts as if they had just been registered from an address, and returns their ids. */
 async function crowd(subject: string, count = limit): Promise<string[]> {
   const { rows } = await database().query(
     `with made as (
@@ -103,7 +104,7 @@ describe('HARM-01 at a crowded address', () => {
         true,
       ])
       expect(await isMarked((await registerAt(newAddress())).id)).toBe(false)
-      // An account that proves something makes room for another.
+      // An account that verifies its email no longer counts, so the next one is not marked.
       await proveEmail({ id: first! } as Person)
       await proveEmail(marked)
       expect(await isMarked((await registerAt(address)).id)).toBe(false)
@@ -195,7 +196,7 @@ describe('HARM-01 at a crowded address', () => {
         const { status, text } = await callDataApi(person, name, args)
         expect([status, JSON.parse(text).message]).toEqual(unproven)
       }
-      // Actions that involve nobody else work as before, and so do conversations that others began.
+      // Actions that involve nobody else still work, and so do conversations that others started.
       expect((await person.post(`/favorites/${listing}`)).status).toBe(200)
       expect(
         (await person.patch(`/properties/${draft.id}`, { price: 1000 })).status,

@@ -1,4 +1,4 @@
-// A provider can be linked or used for signing in only through the facade.
+// Providers can be linked and used for sign-ins only through the facade.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -23,7 +23,9 @@ import {
   signInWith,
 } from './social-sign-in.ts'
 
-/** Signs in directly at Auth; with `as`, links the provider to the account of that person's access token. */
+/**
+ * Signs in by calling Auth directly. With `as`, links the provider to the account of that person instead.
+ */
 async function direct(provider: Provider, idToken: string, as?: Person) {
   const response = await fetch(`${projectUrl}/auth/v1/token?grant_type=id_token`, {
     method: 'POST',
@@ -110,7 +112,8 @@ describe.runIf(issuerUrl).each(providers)('REG-26 %s at the direct door', (provi
           const idToken = await token(provider, said(provider, { sub: attacker, email: address }))
           seen.push((await direct(provider, idToken, victim)).signedIn)
         }
-        // The attacker's own sign-ins announce the subject that the attacker tries to link.
+        // The attacker's sign-ins through the facade announce the same subject that
+        // the attacker tries to link.
         await signInAs(provider, { sub: attacker, email: other, email_verified: false })
       }
       return seen

@@ -3,7 +3,8 @@ import { afterEach, expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
 import { codeSentBy, countAccounts, normalizedIdentifier, verifyCode } from '../support/codes.ts'
 
-// A fault in the transaction that creates an account affects only this name and is removed after the test.
+// The tests make the transaction that creates an account fail, but only for this name.
+// afterEach removes the fault.
 const name = `خلل ${randomUUID().slice(0, 8)}`
 
 async function fault(table: string, column: string, what: string) {

@@ -148,7 +148,7 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
     expect(await guest.post('/auth/register', { identifier, password, confirmPassword: password }))
       .toMatchObject({ status: 201 })
     expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 200 })
-    // A password that only begins with the right 72 bytes is wrong.
+    // A longer password is wrong even if its first 72 bytes, the most that bcrypt reads, are correct.
     if (password.length === 72) {
       expect(await guest.post('/auth/login', { identifier, password: `${password}a` }))
         .toMatchObject(refusal(401, 'invalid_credentials'))

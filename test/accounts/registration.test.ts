@@ -105,8 +105,8 @@ test("no stranger's password survives on a number that somebody else verifies", 
   const stranger = await registerPhone()
   await ageCodes(stranger.phone, 45)
   const owner = await registerPhone(stranger.phone)
-  // The owner's client sends only the number and the code, which do not tell whose password to use, so the
-  // account gets none.
+  // The owner's client sends only the number and the code. The service cannot tell whose password to
+  // use, so the account gets none.
   expect(await verifyCode(owner.phone, owner.code)).toMatchObject({ status: 200 })
   for (const { password } of [stranger, owner]) {
     expect(await guest.post('/auth/login', { identifier: owner.phone, password }))

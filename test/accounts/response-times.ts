@@ -1,11 +1,13 @@
-// Checks that the time of an answer reveals nothing that its content hides.
+// Checks that response times do not reveal what the responses hide.
 import { expect } from 'vitest'
 import { expectWithin } from '../support/promised-times.ts'
 import { pause } from '../support/wait.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** Returns the two-sided p-value of the rank test of Mann and Whitney; a small one means a difference. */
+/**
+ * Returns the two-sided p-value of the Mann-Whitney rank test; a small value means that the samples differ.
+ */
 function rankTest(a: number[], b: number[]): number {
   const all = [
     ...a.map((value) => ({ value, first: true })),
@@ -25,7 +27,7 @@ function rankTest(a: number[], b: number[]): number {
   const expected = a.length * (all.length + 1) / 2
   const deviation = Math.sqrt(a.length * b.length * (all.length + 1) / 12)
   const z = Math.abs(sum - expected) / deviation
-  // The result is twice the upper tail of the normal distribution (Abramowitz and Stegun 26.2.17).
+  // Returns twice the upper tail of the normal distribution (Abramowitz and Stegun 26.2.17).
   const t = 1 / (1 + 0.2316419 * z)
   const series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 +
                 t * 1.330274429))))
@@ -34,13 +36,16 @@ function rankTest(a: number[], b: number[]): number {
 
 type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
 
-/** Expects medians that differ by less than promised and, if `ranked`, no difference in a rank test. */
+/**
+ * Expects medians that differ by less than the promised limit and, if `ranked`, a
+ * rank test without a difference.
+ */
 export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))
   for (let i = -5; i < samples; i++) {
-    // The kinds are measured in random order and with a pause, so that one request's background work does
-    // not slow the next.
+    // The kinds are measured in random order with pauses in between, so that the background work of one
+    // request does not slow the next.
     for (const name of names.toSorted(() => Math.random() - 0.5)) {
       const { before, ask } = kinds[name]!
       await before?.()
@@ -60,7 +65,7 @@ export async function expectSameTimes(kinds: Record<string, Kind>, samples: numb
   if (!ranked) return
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
   for (const [one, other] of pairs) {
-    // The chance of a false alarm is one in a hundred for all pairs together.
+    // Bonferroni correction: the probability of a false alarm is 1 in 100 for all pairs together.
     const p = rankTest(times[one]!, times[other]!)
     expect(p, `${one} / ${other}`).toBeGreaterThan(0.01 / pairs.length)
   }

@@ -140,7 +140,7 @@ test('AUTH-13 a suspension ends by itself, a ban does not, and ended sessions st
   await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() + 60_000).toISOString())
   expect(await person.get('/auth/me')).toMatchObject({ status: 403 })
   await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() - 1000).toISOString())
-  expect(await person.get('/auth/me')).toMatchObject({ status: 401 }) // that session has ended
+  expect(await person.get('/auth/me')).toMatchObject({ status: 401 }) // the session ended with the suspension
   const again = await signIn(identifier, password)
   expect(await again.get('/auth/me')).toMatchObject({ status: 200 })
 
@@ -212,7 +212,8 @@ test.concurrent('AUTH-14 an old refresh token used again ends the whole family',
 })
 
 test('AUTH-14 a session whose refresh tokens are rows is over when none is left', async () => {
-  // The rows are as Auth writes them for tokens of version 1, whichever version it issues here.
+  // Inserts rows as Auth writes them for refresh tokens of version 1, regardless of the
+  // version that it issues here.
   const session = randomUUID()
   const add = (token: string, parent?: string) =>
     database().query(
@@ -253,7 +254,7 @@ test('AUTH-16 fifty refreshes at once give fifty working tokens of one session',
   const body = { refreshToken: person.refreshToken }
   const fifty = Array.from({ length: 50 }, () => ({ path: '/auth/refresh', body }))
   let replies = await race(fifty)
-  // A slow machine refuses some of them with 503; these are sent again.
+  // On a slow machine some requests get a 503; these are sent again.
   while (replies.some(({ status }) => status === 503)) {
     replies = replies.filter(({ status }) => status !== 503)
     replies.push(...await race(fifty.slice(replies.length)))
@@ -347,8 +348,8 @@ test('AUTH-18 nobody gains rights through the data that Auth lets people write',
 test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
-  // Of these sizes in kilobytes only the first is accepted. Small pieces are refused once their total is too
-  // large.
+  // Of these sizes (in KB) only the first is accepted. Small pieces are refused
+  // once their total is too large.
   for (const [size, status] of [[12, 200], [17, 422], [240, 422], [900, 422]] as const) {
     const data = { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) }
     expect((await put({ data })).status).toBe(status)
@@ -396,7 +397,7 @@ test('sessions are locked in the order in which Auth deletes them, also one that
     [id],
   )
   const [first, second] = sessions.rows.map((row) => row.id)
-  // The update stores the row after the other one, but an index scan still finds it first.
+  // The update moves the row behind the other one in the table, but an index scan still finds it first.
   await database().query('update auth.sessions set refreshed_at = now() where id = $1', [first])
   const [holder, locker] = await Promise.all([database().connect(), database().connect()])
   const free = async () =>
@@ -419,7 +420,8 @@ test('sessions are locked in the order in which Auth deletes them, also one that
       await waits
       await locker.query('rollback')
     }
-    // Neither session is free if the row moved to another page and so has a new index entry.
+    // If the update moved the row to another page, it has a new index entry. Both statements then lock the
+    // other session first, so neither is free.
     expect([[], [second]]).toContainEqual(left[0])
     expect(left[1]).toEqual(left[0])
   } finally {

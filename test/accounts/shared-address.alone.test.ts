@@ -1,5 +1,5 @@
-// Phone companies put thousands of people behind one IPv4 address (contract, section 1). The tests simulate
-// this with the rates and settings of a new project and a simulated clock.
+// Mobile networks put thousands of people behind one IPv4 address (contract, section 1). The tests simulate
+// this with the rate limits and settings of a new project and a simulated clock.
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -29,7 +29,8 @@ afterAll(async () => {
   await facade?.stop()
 })
 
-// Limits are enforced only inside `limited`, so people whom a test needs beforehand can sign up freely.
+// Rate limits are enforced only inside `limited`, so tests can sign people up
+// beforehand without reaching them.
 beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
   await database().query('delete from private.sms_sent where true')
@@ -105,7 +106,8 @@ testLocally(
     const end = 2 * hour
     clock.at(0, attacker(clock, post, end, sent))
     const registered: Registered[] = []
-    // A newcomer who comes in the very second in which a place becomes free may get it before the attacker.
+    // A newcomer may get ahead of the attacker by coming in the very second in which
+    // another code becomes available.
     for (let at = 60; at < end + 2 * hour; at += 300) {
       clock.at(at, newcomer(clock, post, registered, { patience: 0 }))
     }
@@ -199,7 +201,7 @@ testLocally('an attacker gets no more than two codes beside each that neighbours
   const [most, later] = [mostInAnHour(sent), sent.filter((at) => at >= 2 * hour + 60)]
   console.log(`beside 100 codes that were used in the hour before, ${most} that nobody used`)
   expect(most).toBeLessThanOrEqual(10 + 2 * 100)
-  // Once nobody uses codes, the limit is ten again.
+  // After an hour in which nobody used a code, the limit is ten again.
   expect(mostInAnHour(later)).toBeLessThanOrEqual(10)
 })
 

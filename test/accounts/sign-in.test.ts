@@ -49,7 +49,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     accessToken: expect.any(String),
     refreshToken: expect.any(String),
     tokenType: 'bearer',
-    // The real Auth returns the seconds that remain when it answers, which may be a few less.
+    // The real Auth returns the seconds left when it responds, which may be a few less than an hour.
     expiresIn: expect.toSatisfy((seconds) => seconds >= 3590 && seconds <= 3600),
     expiresAt: expect.any(String),
     user: {
@@ -68,7 +68,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     identities: [identity],
     realtimeTopic: expect.any(String),
   })
-  // `expiresAt` is in whole seconds, an hour after some moment of the request.
+  // `expiresAt` has whole seconds and is an hour after some moment between `began` and `ended`.
   expect(Date.parse(body.expiresAt)).toBeGreaterThan(began + 3_599_000 - 1)
   expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(ended + 3_600_000)
 
@@ -213,7 +213,7 @@ test('REG-24 other shapes and sizes are refused before anything is hashed', asyn
   }
   expect(await login(identifier, '')).toMatchObject({ status: 422 })
   expect(await login(identifier, 'x'.repeat(1024))).toMatchObject(wrong)
-  // An identifier that cannot exist is refused like any wrong one.
+  // An identifier that cannot exist gets the same response as a wrong one.
   const marks = '\u0650\u0651'.repeat(1500)
   for (const long of ['x'.repeat(7000), marks, `${identifier}${marks}`]) {
     expect(await login(long, password)).toMatchObject(wrong)

@@ -1,4 +1,5 @@
-// People whose acts follow a simulated clock. Their generators yield the seconds until the next act.
+// Simulated people who act by a simulated clock. Each is a generator that yields the
+// seconds until the next action.
 import { randomUUID } from 'node:crypto'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -6,7 +7,9 @@ import { waitUntil } from '../support/wait.ts'
 export type Post = (path: string, body: object) => Promise<Reply>
 type Act = AsyncGenerator<number, void>
 
-/** Ages valid codes and hits, but no hits per number, because no number is used twice here. */
+/**
+ * Ages valid codes and rate limit counters, except those per number, because no number is used twice here.
+ */
 const age = (seconds: number) =>
   database().query(
     `update private.rate_hits set expires_at = expires_at - step, hits = array(
@@ -52,7 +55,7 @@ async function codeOf(phone: string, sent: number): Promise<string> {
   return (await inboxOf(phone))[0]!.code
 }
 
-/** The time when a person began to register, and the seconds it took (infinite for one who gave up). */
+/** When a person began to register, and the seconds that it took (infinite if the person gave up). */
 export type Registered = { began: number; took: number }
 
 /** Registers a phone. The person takes twenty seconds to type and, if `asksTwice`, requests a second code. */
@@ -94,7 +97,8 @@ export async function* newcomer(
 export async function* attacker(clock: Clock, post: Post, end: number, sent: number[]): Act {
   while (clock.now < end) {
     for (;;) {
-      // The request is counted after this moment. The answer does not contain the time and may arrive late.
+      // The service counts the request at some time after this. The response does not contain
+      // the time and may arrive late.
       const requestedAt = clock.now
       const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
       if (reply.status === 201) {

@@ -362,7 +362,7 @@ describe('with an SMS provider', () => {
         expect(rows).toEqual([])
         expect((await functions.get('/health')).body.sms).toBe('off')
 
-        // A request for a code by mail is answered as usual, and the log says that mail is not configured.
+        // A request for a code by email gets the usual response; the log says that email is not configured.
         const person = await signUp()
         expect(await changeTo(person, { phone }, functions)).toMatchObject(off)
         const unsent = await changeTo(person, { email: newEmail() }, functions)
@@ -389,7 +389,7 @@ describe('with an SMS provider', () => {
   testLocally(
     'SMS-04 with wrong settings the provider refuses, and nobody learns a code',
     async () => {
-      // The test has a process of its own, because a process does not repeat an alarm within ten seconds.
+      // The test starts its own process, because a process does not repeat an alarm within ten seconds.
       const functions = await startFacade({ ...twilio, SMS_URL: stub.url })
       try {
         const phone = newPhone()

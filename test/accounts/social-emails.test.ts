@@ -13,7 +13,9 @@ import {
   tokenInvalid,
 } from './social-sign-in.ts'
 
-/** Returns one address with its domain as people write it and in ASCII, as networks do. */
+/**
+ * Returns an email address with its domain as people write it and in ASCII (Punycode), as networks use it.
+ */
 function spellings(provider: Provider) {
   const [name, domain] = [randomUUID(), provider === 'google' ? 'بريد.كويت' : 'bücher.example']
   return { written: `${name}@${domain}`, ascii: `${name}@${domainToASCII(domain)}` }

@@ -207,7 +207,7 @@ describe.runIf(issuerUrl)('REG-08 a token that comes once more', () => {
       [first.body.user.id],
     )
     await personFrom(first).post('/auth/logout', {})
-    // A request announced this while the session was still open.
+    // Simulates a request that announced its sign-in while the session was still open.
     await database().query(
       `insert into private.announced_sign_ins (provider, subject, email, topic)
        values ('google', $1, $2, $3)`,

@@ -11,7 +11,7 @@ export type Json = Record<string, unknown>
 export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
 
-/** Sends the token from another client, because the client that sent it first may repeat it. */
+/** Sends the token from another client; the client that sent it first would be allowed to repeat it. */
 export const signInElsewhere = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more }, {
     headers: { 'user-agent': 'Another/1.0' },

@@ -124,7 +124,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       } else if (reply.status === 200) {
         expect(await personFrom(reply).get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       } else {
-        // A busy service may answer that the request has to be retried.
+        // A busy service may respond that the request has to be retried.
         expect(['invalid_credentials', 'service_unavailable']).toContain(reply.body.error.code)
       }
     }
@@ -160,7 +160,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const first = await signInAs('google', said)
     const other = newEmail()
-    // Sets the email as an admin does: only the old email was verified.
+    // Sets the email as an administrator would; only the old email is verified.
     await database().query('update auth.users set email = $2 where id = $1', [
       first.body.user.id,
       other,
@@ -193,7 +193,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     expect(await guest.post('/auth/login', { identifier: email, password }))
       .toMatchObject({ status: 200 })
     expect(await signInAs('google', { email_verified: true })).toMatchObject({ status: 200 })
-    // Google sends a boolean, and Auth accepts nothing else from Google; Apple also sends text.
+    // Google sends a boolean, and Auth accepts nothing else from Google. Apple also sends strings.
     expect(await signInAs('google', { email_verified: 'true' })).toMatchObject(tokenInvalid)
     for (const said of [true, 'true']) {
       expect(await signInAs('apple', { email_verified: said })).toMatchObject({ status: 200 })

@@ -77,7 +77,8 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           tokenInvalid,
         )
       }
-      // A token signed by another key under our provider's name, and tokens with invalid headers.
+      // Tokens signed with a key that the provider does not have; their headers name the
+      // provider's key, no key, or a path.
       const good = claims(provider)
       emails.push(good.email as string)
       for (const header of [{ kid: provider }, { kid: undefined }, { kid: '../../x' }]) {
@@ -206,7 +207,8 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
       expect(await signInElsewhere(provider, idToken)).toMatchObject(tokenUsed)
     }
-    // A token with the unverified email of another account is refused each time, and is not used up.
+    // A token with another account's unverified email is refused every time, and being
+    // refused does not use it up.
     const email = newEmail()
     const password = await registerEmail(email)
     const unproven = await token('google', claims('google', { email, email_verified: false }))

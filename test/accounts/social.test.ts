@@ -147,7 +147,8 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     const { rows: [row] } = await storedTokens()
     expect(row).toMatchObject({ client_id: clientIds.apple[1], revoke_at: null })
     expect(JSON.stringify(row)).not.toContain(code)
-    // A later sign-in without a code does not change it, nor does a failed exchange.
+    // The stored token is not changed by a later sign-in without a code, nor by one
+    // whose code cannot be exchanged.
     await signInAs('apple', said)
     expect(await signInAs('apple', said, { authorizationCode: `fail ${randomUUID()}` }))
       .toMatchObject({ status: 200 })

@@ -8,7 +8,9 @@ export type Answer = (response: ServerResponse) => void
 export type SmsStub = {
   url: string
   sent: Sms[]
-  /** The answers for some phones, by their digits; messages to all others succeed. */
+  /**
+   * Responses for particular phones, keyed by the digits of the number; messages to all other phones succeed.
+   */
   answers: Map<string, Answer>
   stop: () => Promise<void>
 }

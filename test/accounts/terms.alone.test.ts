@@ -170,7 +170,7 @@ describe('TERMS-03 once they are required', { shuffle: false }, () => {
     const conversations = async () => (await person.get('/conversations')).body.items
     const before = [await listings(), await conversations()]
     for (const [name, act] of acts) expect(await act(), name).toMatchObject(refused)
-    // The terms are checked before the owner of the review.
+    // The service checks whether the terms are accepted before it checks whose review it is.
     expect(await person.patch(`/reviews/${reviewId}`, { rating: 5 })).toMatchObject(refused)
     expect([await listings(), await conversations()]).toEqual(before)
   })
@@ -292,15 +292,15 @@ describe('TERMS-04 accepted at registration', () => {
     await codeSentBy(phone, () => register(phone, 'v4'))
     await ageCodes(phone, 60)
     const [code] = await codeSentBy(phone, () => register(phone))
-    // Two people have tried to register the phone, and the code does not tell whose acceptance of the
-    // terms to record.
+    // Two people have tried to register the phone, and the code does not tell which
+    // of them accepted the terms.
     expect((await verifyCode(phone, code)).body.user.termsVersion).toBe(null)
 
     const email = newEmail()
     await register(email, 'v4')
     const owned = randomUUID()
     expect(await reset(email, await requestResetCode(email), owned)).toMatchObject({ status: 204 })
-    // Whoever accepted the terms before the email was verified may be another person.
+    // The person who accepted the terms before the email was verified may not be its owner.
     const owner = await signIn(email, owned)
     expect(await acceptedBy(owner)).toBe(null)
     await accept(owner, 'v4')

@@ -144,7 +144,7 @@ testWithKey('AUTH-06 times that are not plain numbers are refused', async () => 
   const odd = ['"never"', '"9999999999"', 'null', 'true', '[9999999999]', '{}', '1e400', '-1e400']
   for (const name of ['exp', 'nbf', 'iat']) {
     for (const value of odd) {
-      // As `nbf`, -1e400 is a valid number and lies long in the past.
+      // As `nbf`, -1e400 is a valid number and means a time long ago.
       if (name === 'nbf' && value === '-1e400') continue
       const { [name]: _old, ...others } = claims
       const text = `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`
@@ -195,7 +195,8 @@ test('AUTH-08 a single flipped bit makes a token invalid', async () => {
       const code = parts[at]!.charCodeAt(index) ^ (1 << randomInt(6))
       const changed = parts[at]!.slice(0, index) + String.fromCharCode(code) +
         parts[at]!.slice(index + 1)
-      // Text that decodes to the same bytes is the same token. Some characters cannot be in a header.
+      // Skips text that decodes to the same bytes, which is the same token, and characters
+      // that no header can contain.
       const same = Buffer.from(changed, 'base64url').equals(Buffer.from(parts[at]!, 'base64url'))
       if (!same && code > 32 && code < 127) return parts.with(at, changed).join('.')
     }
@@ -243,7 +244,7 @@ test('AUTH-09 malformed authorization headers are refused and break nothing', as
   for (const size of [64 * 1024, 1024 * 1024]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
     const { status } = await sendRaw({ path: '/auth/me', headers })
-    // A client that is still sending may see the connection close before the answer.
+    // A client that is still sending may see the connection close before it receives the response.
     if (size > 64 * 1024) expect([431, 0]).toContain(status)
     else expect(status).toBe(431)
   }

@@ -42,7 +42,8 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
     expect(fromSql[index], `${name} of ${value}`).toBe(value)
   })
 
-  // An unreadable text must not become another number. SQL returns it unchanged, so that it matches nothing.
+  // Text that cannot be read as an identifier must not become another one. SQL returns it
+  // unchanged, so it matches nothing.
   const unreadable = ['5123456²', '①234', '𝟓1234567', 'a½', '5²@example.com', '⒈2']
   expect(unreadable.map((text) => plainLine(text, 320))).toEqual(unreadable.map(() => undefined))
   expect(await inSql('private.typed(given.value)', unreadable)).toEqual(unreadable)
@@ -51,7 +52,7 @@ test('REG-29 a phone, email, code or number is read in every form, alike in SQL 
   expect(nothing.map((text) => plainLine(text, 320))).toEqual(nothing.map(() => ''))
   expect(await inSql('private.typed(given.value)', nothing)).toEqual(nothing.map(() => null))
 
-  // A name keeps its digits and its joiners between letters.
+  // Digits, and joiners between letters, are kept in names.
   const names = [
     'علی\u200Cرضا',
     '\u200Cعلی\u200Cرضا\u200D',
@@ -163,9 +164,9 @@ test('REG-29 a page of a company or office takes a landline as people write it',
     '0096522334455': '+96522334455',
     '٢٢٣٣٤٤٥٥': '+96522334455',
     '96512345': '+96596512345',
-    '245 6789': '+96522456789', // as it was written until October 2008
+    '245 6789': '+96522456789', // the format until October 2008
     '+965 4-812345': '+96524812345',
-    '1 888 888': '+9651888888', // still has seven digits
+    '1 888 888': '+9651888888', // numbers like this still have seven digits
     '+9651888888': '+9651888888',
   }
   const refused = ['5123456', '9123456', '1234567', '223344556', '22334455/66', '0022334455']

@@ -1,5 +1,5 @@
-// The first verification of an email pauses earlier listings until the owner confirms them, and removes
-// whatever waits for review from the queue.
+// When an email is verified for the first time, earlier listings are paused until the owner confirms them,
+// and items that wait for review are removed from the queue.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'

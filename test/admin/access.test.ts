@@ -63,7 +63,7 @@ describe('ISO-10 admin routes for everybody else', () => {
       body: { error: { code: 'account_suspended' } },
     })
     for (const method of ['post', 'put', 'patch', 'delete'] as const) {
-      // Some of these methods do not exist here or expect another body, so 405 and 422 are right too.
+      // The route may lack this method or expect another body, so 405 and 422 are acceptable, too.
       expect([403, 405, 422], method).toContain((await person[method](at, body)).status)
     }
     expect(await states()).toBe(before)

@@ -1,4 +1,4 @@
-// These rows of admin_acts name an administrator; rows without a name are in last-admin.alone.test.ts.
+// Rows of admin_acts that name an administrator; last-admin.alone.test.ts tests rows without a name.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, makeAdmin, signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -45,7 +45,7 @@ describe('ADM-18 by', () => {
     await act({ act: 'uphold', by: admin.id, target: reported.body.id, reason: why })
     expect(await auditOf(reader, reported.body.id)).toMatchObject([{ said }])
     expect(await auditOf(reader, listing)).toMatchObject([{ said }])
-    // Both entries are written in one transaction, as by a script.
+    // One transaction writes both audit entries, as a script might.
     await byHand(
       `with acted as (
          insert into public.admin_acts (act, "by", target, reason)

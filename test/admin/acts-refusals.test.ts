@@ -234,7 +234,7 @@ test('a target is found however it was typed', async () => {
     }
   }
   const row = await act({ act: 'suspend', target: ` kw ${arabic(number)} `, reason: why })
-  expect(row.target).toBe(id) // never the typed text
+  expect(row.target).toBe(id) // the id, never the text as typed
   for (const form of ['9651234', '12345678', `${local}0`, `${local.slice(0, 7)}²`, '%', '']) {
     const { rows } = await database().query(
       `select private.find_target('account', private.typed($1)) as found`,
@@ -299,7 +299,7 @@ test('a double click and a second administrator are refused, with the time of th
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason.message)
     .toMatch(/^The same was done at \d\d:\d\d:\d\d: it is not done twice within 10 minutes\.$/)
-  await back(2) // another amount is another act
+  await back(2) // a refund of a different amount is a different act
   await expect(back(3)).rejects.toThrow('The same was done at')
   expect(await refund(admin, invoice, { amount: 3 })).toMatchObject(refusal(409, 'refund_repeated'))
   expect(await walletOf(person)).toMatchObject({ available: 95 })
@@ -337,7 +337,7 @@ test('of two who decide the same at once, by route and by row, one is told that 
 test('the last admin is not locked out by a row', async () => {
   const client = await database().connect()
   try {
-    // Without the lock another test could add an admin between the two statements.
+    // The lock keeps other tests from adding an admin between the two statements.
     await client.query(`begin; set local edits.by = 'tests';
       lock table public.admins in share row exclusive mode;
       delete from public.admins where account_id <> '${admin.id}'`)

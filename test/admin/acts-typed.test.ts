@@ -20,7 +20,7 @@ describe('ADM-19 an amount', () => {
     ['0.250', '0.250'],
     ['.250', '0.250'],
     ['1250', '1250'],
-    ['1.250', '1.250'], // a point begins the decimals, as in 350.000
+    ['1.250', '1.250'], // a point is the decimal mark, as in 350.000
     ['٤٫٥', '4.5'],
     ['٤٫٥٠٠', '4.500'],
     ['۴٫۵', '4.5'],
@@ -30,7 +30,7 @@ describe('ADM-19 an amount', () => {
     ['١٬٢٥٠', '1250'],
     ['١٬٢٥٠٫٥٠٠', '1250.500'],
     ['1٬250.500', '1250.500'],
-    ['1,250.500', '1250.500'], // as receipts write it
+    ['1,250.500', '1250.500'], // the format of receipts
     ['1,250٫5', '1250.5'],
     ['1,250,000', '1250000'],
     ['١٬٢٥٠٬٠٠٠', '1250000'],
@@ -93,7 +93,7 @@ describe('ADM-19 an amount', () => {
     '500 فلس',
     '5 $',
     '5 USD',
-    '5²', // 52 in NFKC
+    '5²', // NFKC would make it 52
     '①',
     '1½',
     '4.5 + 1',
@@ -136,7 +136,7 @@ describe('ADM-19 an amount', () => {
 describe('ADM-19 a day', () => {
   const day = async (typed: string) => (await read('private.typed_day($1)', typed))?.toISOString()
 
-  const begins = '2027-01-30T21:00:00.000Z' // 31 January begins in Kuwait
+  const begins = '2027-01-30T21:00:00.000Z' // midnight in Kuwait, when 31 January begins
   test.each([
     ['31/1/2027', begins],
     ['31/01/2027', begins],
@@ -144,7 +144,7 @@ describe('ADM-19 a day', () => {
     ['31.1.2027', begins],
     ['31 / 1 / 2027', begins],
     ['٣١/١/٢٠٢٧', begins],
-    ['٣١\u200f/١\u200f/٢٠٢٧', begins], // as browsers write it
+    ['٣١\u200f/١\u200f/٢٠٢٧', begins], // as browsers format dates
     ['۳۱/۱/۲۰۲۷', begins],
     ['2027-01-31', begins],
     ['2027/1/31', begins],

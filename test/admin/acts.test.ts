@@ -1,5 +1,5 @@
-// An act by a row of admin_acts has the same effect and audit trail as the route, except that the trail names
-// the row instead of a signed-in admin.
+// An act that is performed by inserting a row into admin_acts has the same effects and audit trail as the
+// route, except that the trail names the row instead of a signed-in admin.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   admin = await signUpAdmin()
 })
 
-// These fields differ between any two records of a kind.
+// Fields that differ between any two records of the same kind.
 const own =
   /^(id|refNo|number|createdAt|publishedAt|confirmedAt|expiresAt|updatedAt|email|identityId|accountId|licenceNo|slug|slugUrl|lastSignInAt|settledAt|paidAt|entityId|year|serial|dueAt|issuedAt|propertyId|invoiceId|version|receipt.*|data)$/
 
@@ -269,7 +269,7 @@ describe('of an identity', () => {
 
 test('uphold and dismiss answer all reports of the same, as the route does', async () => {
   const [seller, one, two] = await Promise.all([signUp(), signUp(), signUp()])
-  // The second listing is of another kind, so that it does not count as a repeat of the suspended one.
+  // The second listing is of another kind; otherwise it would count as a repeat of the suspended one.
   const more = { kind: 'chalet' }
   const listings = [(await publishListing(seller)).id, (await publishListing(seller, more)).id]
   const report = async (by: Person, targetId: string): Promise<string> =>
@@ -319,7 +319,7 @@ test('somebody who was let in again signs in as before', async () => {
   await act({ act: 'ban_account', target: person.id, reason: why })
   await act({ act: 'activate_account', target: person.id, reason: why })
   expect((await signIn(person.identifier, person.password)).id).toBe(person.id)
-  // The second ban is not refused as a double click, because another act came between the two.
+  // The second ban is not refused as a double click, because there was another act between the two.
   await act({ act: 'ban_account', target: person.id, reason: why })
   expect((await person.get('/auth/me')).body.error.code).toBe('account_banned')
 })

@@ -42,6 +42,6 @@ test('ADM-17 new ones, and every act on the account of one, whatever their prefe
         bodyEn.startsWith(`${name} آخر is no administrator`)
       ),
   )
-  // Acts on people who are not administrators notify nobody.
+  // An act on the account of somebody who is not an administrator sends no notification to administrators.
   await act({ act: 'suspend_account', target: (await signUp(name)).id, reason: why })
 })

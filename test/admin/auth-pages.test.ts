@@ -1,5 +1,5 @@
-// The buttons of Studio's Authentication pages call Auth's admin API with a secret key. Each has the effects
-// of our own act or is refused with a sentence (docs/admin.md).
+// The buttons on Studio's Authentication pages call Auth's admin API with a secret key. Each one either has
+// the same effects as our own act or is refused with an explanation (docs/admin.md).
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'

@@ -35,7 +35,7 @@ const alarmsOf = async ({ id }: Person): Promise<string[]> => {
      where kind = 'admin_ceiling' and starts_with(subject_id, $1) order by id`,
     [id],
   )
-  // A subject consists of the admin's id, the rule, the level and the audit entry's id.
+  // The subject of an alarm consists of the admin's id, the rule, the level and the audit entry's id.
   return rows.map(({ subject_id }) => subject_id.split(' ').slice(1, 3).join(' '))
 }
 const age = async ({ id }: Person, hours: number) => {
@@ -78,7 +78,8 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     const early = await proven(admin)
     expect(await set(early, 2, 'banned')).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1'])
-    // Neither the token nor an earlier proof is enough, but acts without a ceiling are still possible.
+    // Neither the token alone nor the earlier proof (x-proof) is enough now. Lifting a
+    // suspension is not limited.
     expect(await set(token, 3)).toMatchObject(noProof)
     expect(await set(early, 3)).toMatchObject(noProof)
     expect(await set(early, 3, 'banned')).toMatchObject(noProof)
@@ -94,7 +95,7 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     expect(await set(byTokenAlone(other), 7)).toMatchObject(done)
     await age(admin, 25)
     expect(await set(token, 7)).toMatchObject(done)
-    // A day later the count starts again, and the same ceiling raises another alarm.
+    // After a day the count starts again, and reaching the same limit raises another alarm.
     await expect.poll(async () => (await notificationsOf(other, 'admin_event')).length).toBe(2)
     expect(await set(token, 0)).toMatchObject(done)
     expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2'])

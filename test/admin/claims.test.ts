@@ -103,7 +103,7 @@ describe('ADM-24 two administrators look at one item', () => {
         },
       })
     }
-    // The suspension decided on the listing, so it no longer waits for a decision.
+    // The suspension settled the listing's case, so it no longer waits for a decision.
     expect((await claim(listing)).body).toMatchObject({
       waits: false,
       claimedBy: null,

@@ -1,4 +1,4 @@
-// Every administrator is notified of an alarm, so these tests run alone.
+// An alarm notifies every administrator, so these tests run alone.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { byTokenAlone, signUpAdmin } from '../support/admins.ts'
@@ -10,7 +10,7 @@ const query = (sql: string, values: unknown[] = []) => database().query(sql, val
 
 const csv = { headers: { accept: 'text/csv' } }
 
-/** Parses the quoted cells; the service quotes every cell. */
+/** Parses CSV in which every cell is quoted, as the service writes it. */
 const rowsOf = (text: string): string[][] => {
   const rows = text.match(/(?:"(?:[^"]|"")*",?)+\r\n/g) ?? []
   expect(rows.join('')).toBe(text)
@@ -132,7 +132,7 @@ describe('ADM-28 a list as a file', () => {
     expect(await other.get('/admin/users?status=gone', csv)).toMatchObject(
       refusal(422, 'validation_failed'),
     )
-    // Generated clients accept every type of an answer, JSON first.
+    // A generated client lists all media types of a response in its Accept header, JSON first.
     const { body } = await token.get(`/admin/users?q=${person.id}`, {
       headers: { accept: 'application/json, text/csv' },
     })
@@ -170,7 +170,7 @@ describe('ADM-28 a list as a file', () => {
     expect(await alarms()).toHaveLength(1)
     await table(other, `users?q=${two}`)
     expect(await alarms()).toHaveLength(1)
-    // This dates the open alarm to yesterday.
+    // Renames the open alarm, as if it had been raised yesterday.
     await query(
       `update private.alarms set subject_id = subject_id || ' of yesterday'
        where kind = 'people_exported' and subject_id like $1 || '%'`,

@@ -116,7 +116,7 @@ test('in Studio gives the version of the view, and types no status by hand', asy
   const view = async () => (await byHand(seen, [company])).rows[0]
   const before = await view()
   expect(before.papers).toBe('picture.jpg, picture.jpg')
-  // One paper replaces another, so the number of papers stays the same.
+  // The owner replaces one document by another, so the number of documents stays the same.
   expect((await owner.delete(first.url)).status).toBe(204)
   await sendDocument(owner, company, 'three')
   await expect(act({ ...row, version: before.version })).rejects.toThrow(/^It has 2 papers/)
@@ -126,7 +126,7 @@ test('in Studio gives the version of the view, and types no status by hand', asy
     [company],
   )
   expect(files.map(({ encrypted }: { encrypted: boolean }) => encrypted)).toEqual([false, false])
-  // The deleted document's file may still be stored, until a job removes it.
+  // The file of the deleted document may still be stored until a job removes it.
   expect(await storedFiles(company)).toEqual(
     expect.arrayContaining(files.map(({ file }: { file: string }) => `documents/${file}`)),
   )

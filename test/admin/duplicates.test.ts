@@ -13,7 +13,7 @@ let thief: Person
 beforeAll(async () => {
   admin = await signUpAdmin()
 })
-// A suspended listing is recognised in later listings of its account, so each test has its own people.
+// Later listings of an account are compared with its suspended ones, so each test signs up new people.
 beforeEach(async () => {
   ;[owner, thief] = await Promise.all([signUp('مالك'), signUp('ناسخ')])
 })

@@ -1,5 +1,5 @@
-// The last admin cannot be locked out, and a single admin need not be named in acts. The tests take the role
-// from all other admins, so they run alone.
+// The last admin cannot be locked out, and acts need not name the admin if there is only one. The tests take
+// the role from all other admins, so they run alone.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -36,7 +36,10 @@ const refused = {
   message: 'Nobody else is an admin: add a row to admins for another account first.',
   hint: 'last_admin',
 }
-/** Lets both admins act on their own accounts at once. The routes refuse this (admin_target), rows do not. */
+/**
+ * Lets both admins act on their own accounts at once. The routes refuse this (admin_target),
+ * but rows of admin_acts do not.
+ */
 const both = (name: string) =>
   Promise.allSettled(
     [first, second].map(({ id }) => act({ act: name, by: id, target: id, reason: 'سبب' })),
@@ -96,7 +99,7 @@ test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or a
       'update public.admins set account_id = $1 where account_id = $2',
       [second.id, id],
     ),
-  ).resolves.toBeTruthy() // the role is handed over
+  ).resolves.toBeTruthy() // hands the role over to another account
   await database().query('update public.admins set account_id = $1', [id])
   const { rows: [{ id: locked }] } = await database().query(
     `insert into auth.users (id, email) values (gen_random_uuid(), $1) returning id`,

@@ -49,7 +49,8 @@ describe('ADM-04 lists', () => {
     const typed = [`+965${phone}`, `00965 ${phone}`, arabic(phone), `\u202D${phone}\u202C`]
     for (const q of [phone, ...typed]) {
       expect(await found({ q })).toContain(made[0]!.id)
-      // A text that occurs in more than 2,000 accounts is compared with one account after another.
+      // If a text occurs in more than 2,000 accounts, the search calls this function for
+      // one account after another.
       const { rows } = await database().query(
         'select private.matches_user(accounts, private.typed($2)) as matches from public.accounts where id = $1',
         [made[0]!.id, q],
@@ -108,7 +109,7 @@ describe('ADM-04 lists', () => {
     expect(await sorted('newest')).toEqual(ids.toReversed())
     const byName = await pagesOf(`${path}&sort=name`)
     expect(byName.map(({ id }) => id).sort()).toEqual(ids.toSorted())
-    // All forms of alef count as one letter.
+    // All forms of alef sort as one letter.
     const inOrder = [7, 5, 4, 2, 8, 1, 6, 0, 3].map((n) => names[n])
     expect(byName.map(({ fullName }) => fullName)).toEqual(inOrder)
     const backwards = await pagesOf(`${path}&sort=-name`)
@@ -187,7 +188,7 @@ describe('ADM-04 lists', () => {
   })
 
   test('no list or page contains a password, code, token or key, nor the decoy account', async () => {
-    // A sign-in with an unknown identifier makes sure that the decoy account exists.
+    // A sign-in with an unknown identifier creates the decoy account if it does not exist yet.
     await guest.post('/auth/login', { identifier: `${randomUUID()}@example.com`, password: 'x' })
     const { rows: [decoy] } = await database().query(
       `select id from auth.users where email = 'decoy@accounts.invalid'`,

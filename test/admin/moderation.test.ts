@@ -141,8 +141,8 @@ describe('companies and offices that wait', () => {
     const { id, licenceNo } = await askFor('office', owner)
     await decide(id, { decision: 'approve' })
     await decide(id, { decision: 'suspend', reason })
-    // A closed page no longer holds its licence. Its owner applies with another licence, and a friend with
-    // the closed page's.
+    // A closed page gives up its licence number. Its owner now applies with another number, and a friend with
+    // the one that was given up.
     await database().query(`update public.identities set status = 'closed' where id = $1`, [id])
     const { id: anew } = await askFor('company', owner)
     const { body: { id: ofFriend } } = await friend.post('/auth/identities', {
@@ -246,8 +246,7 @@ describe('filters and sorts', () => {
     expect((await approved((await seen()).version)).body).toMatchObject({ status: 'active' })
     expect((await guest.get(`/properties/${id}`)).body.titleAr).toBe('شيء آخر تماماً')
 
-    // Changes of a published listing work in the same way, and an approval without a version is still
-    // accepted.
+    // Changes to a published listing work in the same way. An approval without a version is still accepted.
     await leaveChanges(id)
     const changes = await seen()
     expect(changes).toMatchObject({ kind: 'changes', version: expect.any(Number) })

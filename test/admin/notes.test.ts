@@ -108,7 +108,7 @@ describe('ADM-23 what administrators note', () => {
     for (const type of ['account', 'identity', 'property', 'report', 'duplicate', 'payout']) {
       expect(await post(type, unknownId, 'نص'), type).toMatchObject(refusal(404, 'not_found'))
     }
-    // The id must belong to a record of the named kind.
+    // The id has to belong to a record of the given type.
     expect(await post('account', owner.identityId, 'نص')).toMatchObject(refusal(404, 'not_found'))
   })
 

@@ -1,4 +1,4 @@
-// The setting holds for every administrator, so the test runs alone.
+// The setting applies to every administrator, so the test runs alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { addPasskey, browser, byPassword, Passkey, proveBy } from '../support/passkeys.ts'

@@ -30,7 +30,9 @@ const noPasskey = refusal(403, 'passkey_required')
 const wrong = refusal(401, 'invalid_credentials')
 const notTaken = fieldRefusal(422, 'validation_failed', 'attestation')
 
-/** Sends an act that needs a proof and changes nothing; with a valid proof it is answered 404. */
+/**
+ * Asks to delete a user who does not exist, which requires a proof. With a valid proof the response is a 404.
+ */
 const proves = (admin: Person, proof?: string) =>
   browser(admin, proof).delete(`/admin/users/${unknownId}`, { reason })
 const proven = refusal(404, 'user_not_found')
@@ -450,7 +452,7 @@ describe('ADM-31 what people have been refused elsewhere', () => {
         expect(await by.post(path, undefined, from(origin)), origin).toMatchObject(refused)
       }
     }
-    // A request without an origin counts as one from our first page.
+    // A request without an Origin header is treated as one from the first page in CORS_ORIGINS.
     const { body: bare } = await caller(admin.accessToken).post('/auth/sudo/options')
     expect(bare.rpId).toBe('localhost')
   })
@@ -529,7 +531,7 @@ describe('ADM-30 up to five, and whose they are', () => {
       result: expect.stringMatching(/^Passkeys removed: 1\./),
     })
     expect(await rowsOf(admin)).toEqual([])
-    // A proof by the lost passkey is no longer valid, even in a session that is still open.
+    // A proof that was made with the lost passkey is no longer valid, even in a session that is still open.
     expect(await proves(admin, proof)).toMatchObject(noProof)
     expect(await proves(admin, await byPassword(admin))).toMatchObject(proven)
     const alarms = async () =>
@@ -551,7 +553,7 @@ describe('ADM-30 up to five, and whose they are', () => {
       async () =>
         (await notices()).some((body) => body.startsWith('مشرف أضاع مفتاحه has fewer passkeys')),
     )
-    // The administrators get one notification; the alarm adds no second one.
+    // The administrators get only this notification, none for the alarm.
     expect(await notices()).not.toContain('passkeys_removed')
     // The next removal raises its own alarm, although the first is still open.
     await addPasskey(admin, new Passkey(), await byPassword(admin))

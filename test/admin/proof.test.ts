@@ -20,7 +20,9 @@ const noProof = refusal(403, 'proof_required')
 const wrong = refusal(401, 'invalid_credentials')
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** Sends an act that needs a proof and changes nothing; with a valid proof it is answered 404. */
+/**
+ * Asks to delete a user who does not exist, which requires a proof. With a valid proof the response is a 404.
+ */
 const proves = (admin: Person, proof?: string) =>
   caller(admin.accessToken, proof === undefined ? {} : { 'x-proof': proof })
     .delete(`/admin/users/${unknownId}`, { reason })
@@ -184,7 +186,7 @@ describe.runIf(issuerUrl)('ADM-13 the only administrator, who signs in by Google
     const [email, sub] = [newEmail(), randomUUID()]
     const made = await byGoogle(email, sub)
     await database().query('insert into public.admins (account_id) values ($1)', [made.id])
-    // An account loses its email when another person verifies it.
+    // An account loses its email when another person verifies that email.
     await database().query('update auth.users set email = null where id = $1', [made.id])
     const age = (minutes: number) =>
       database().query(
@@ -199,7 +201,7 @@ describe.runIf(issuerUrl)('ADM-13 the only administrator, who signs in by Google
     const { status, body: { proof } } = await sudo(fresh, {})
     expect(status).toBe(200)
     expect(await proves(fresh, proof)).toMatchObject(proven)
-    // One sign-in proves only once, and an older session cannot use the sign-in of a newer one.
+    // A sign-in can be used as a proof only once, and only by the session that it began.
     expect(await sudo(fresh, {})).toMatchObject(wrong)
     expect(await sudo(made, {})).toMatchObject(wrong)
   })

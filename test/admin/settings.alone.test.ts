@@ -1,4 +1,4 @@
-// Settings apply to everybody, so these tests run alone.
+// The settings apply to everybody, so these tests run alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newPlan } from '../billing/purchases.ts'
 import { auditOf, byTokenAlone, signUpAdmin } from '../support/admins.ts'

@@ -236,7 +236,8 @@ test('payment events by what they show', async () => {
     .toEqual([ids[0], ids[1], ids[3]])
   expect(await found({ amountMax: 5 })).toEqual([ids[1]])
   expect(await found({ invoiceState: 'paid' })).toEqual([])
-  // No event may stay unprocessed (I-17 in test/whole/money-checks.ts).
+  // Marks the event as processed, because invariant I-17 (test/whole/money-checks.ts)
+  // allows no unprocessed ones.
   await database().query('update public.payment_events set processed_at = now() where id = $1', [
     ids[1],
   ])

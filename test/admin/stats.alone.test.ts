@@ -1,4 +1,4 @@
-// The figures count what everybody does, so this test runs alone.
+// The statistics count everybody's actions, so this test runs alone.
 import { beforeAll, expect, test } from 'vitest'
 import { buy, newPlan, personWithMoney, refund } from '../billing/purchases.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -21,7 +21,7 @@ const figures = async (days: number) => (await admin.get(`/admin/stats?days=${da
 
 type Figures = { [name: string]: number | Figures }
 
-/** Returns the growth of each figure of a day, and the median as it is. */
+/** Returns the increase of each figure between two readings, but the median of the second one unchanged. */
 const added = (before: Figures, after: Figures): Figures =>
   Object.fromEntries(
     Object.entries(after).filter(([name]) => name !== 'day').map(([name, value]) => [

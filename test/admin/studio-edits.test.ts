@@ -1,5 +1,6 @@
-// These edits are made by hand as in Studio, with one UPDATE by the tables' owner. Each has the route's
-// effects, seen over HTTP, or is refused with a sentence. Every state column is in one of the tables below.
+// Edits by hand as in Studio: one UPDATE by the tables' owner. Each one either has the same
+// effects as the route, as seen over HTTP, or is refused with an explanation. The tables below
+// cover every column with a state.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -39,7 +40,7 @@ function shape(record: any) {
 }
 
 describe('properties.status', () => {
-  // Each row has the status after an owner's action, the action, and the actions before it.
+  // Each row has the status that an owner's action leads to, the action, and the actions taken before it.
   test.each([
     ['paused', 'pause', []],
     ['active', 'resume', ['pause']],

@@ -1,5 +1,5 @@
-// When a status and its reason are set by hand, together or one by one, the records, notifications and audit
-// trail are the same as after a call of the route.
+// Setting a status and its reason by hand has the same effects on records, notifications and the audit trail
+// as calling the route. A reason that is set after the status adds a second notification and audit entry.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -26,7 +26,10 @@ async function editInOrder(order: Order, table: string, id: string, status: stri
   for (const columns of changes) await edit(table, id, columns)
 }
 
-/** Expects the reason in the last notification; only a reason that was set later causes a second one. */
+/**
+ * Expects the reason in the last notification, and an earlier one only if the
+ * reason was set after the status.
+ */
 async function expectNotified(person: Person, order: Order, kind: string) {
   const { items } = (await person.get('/notifications')).body
   expect(items.map((item: { kind: string }) => item.kind))
@@ -34,7 +37,10 @@ async function expectNotified(person: Person, order: Order, kind: string) {
   expect(items[0].bodyAr).toContain(why)
 }
 
-/** Expects status and reason in the newest audit entry; a reason that was set later has its own entry. */
+/**
+ * Expects the status and reason in the newest audit entry, and an earlier one only if the
+ * reason was set after the status.
+ */
 async function expectAudited(order: Order, id: string, status: string) {
   const trail = await auditOf(admin, id)
   expect(trail[0]).toMatchObject({ reason: why, actor: null, after: { status } })

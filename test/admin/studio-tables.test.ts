@@ -1,4 +1,4 @@
-// In every table, manual edits that this list does not allow are refused with a sentence, as in Studio.
+// Edits by hand as in Studio: every table refuses those that `open` does not list, with an explanation.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -80,7 +80,7 @@ test('ADM-05 every table refuses by hand, with a sentence, what would lack its e
   expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(open)))
   for (const { name, columns, generated, fence } of found) {
     const { columns: free = '', may = [] } = open[name] ?? {}
-    // If a table refuses an edit in every case, it also refuses one without matching rows.
+    // A table that refuses every edit of a kind refuses it even if no row matches.
     const acts = {
       insert:
         `insert into ${name} (${columns}) overriding system value select ${columns} from ${name} where false`,
@@ -243,7 +243,8 @@ test('ADM-07 a text that an admin edited survives the next release, and others c
   const client = await database().connect()
   try {
     await client.query('begin')
-    // Restores the previous release's values, then changes one value in each row as an admin does by hand.
+    // Gives some rows the values of an earlier release, then changes one value of each
+    // by hand, as an admin would.
     await client.query(`
       set local edits.by = 'tests';
       update public.vocabularies set text_ar = 'قديم', text_en = 'Old'

@@ -3,7 +3,7 @@ import { database, type Person } from '../support/client.ts'
 
 export const why = 'مخالفة لشروط النشر'
 
-/** Runs one statement as hosted Studio and the SQL editor do, without a named admin. */
+/** Runs one statement as Studio and the SQL editor of a hosted project do, without naming an admin. */
 export async function byHand(sql: string, parameters: unknown[] = []) {
   const client = await database().connect()
   try {
@@ -31,7 +31,7 @@ let someone: Promise<Person> | undefined
 
 export const whoActs = () => someone ??= signUpAdmin('مشرف الاستوديو')
 
-/** Inserts a row into admin_acts, as in Studio, and returns the stored row. */
+/** Inserts a row into admin_acts, as Studio does, and returns the row as stored. */
 export async function act(given: Record<string, unknown>) {
   const row = 'by' in given ? given : { by: (await whoActs()).id, ...given }
   const names = Object.keys(row)

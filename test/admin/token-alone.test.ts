@@ -34,7 +34,7 @@ describe('ADM-14 the access token of an administrator, without a password', () =
         apikey: publishableKey,
         'content-type': 'application/json',
         authorization: `Bearer ${admin.accessToken}`,
-        // The Data API takes no proofs and ignores this header.
+        // The Data API does not accept proofs and ignores this header.
         'x-proof': await proofOf(admin),
       },
       body: JSON.stringify(body),

@@ -10,7 +10,7 @@ import { forget, linesOf, unsettled } from './facade-requests.ts'
 
 type Call = { headers: IncomingHttpHeaders; text: string }
 
-/** Listens on a port of its own, records the requests, and answers with the chosen status. */
+/** Starts a server that records requests and responds with a status that the test chooses. */
 async function receiver(port: number) {
   const calls: Call[] = []
   const set = { status: 200 }
@@ -49,7 +49,7 @@ const run = async (jobs: Facade) => {
   return (await response.json()).send_alarms
 }
 
-/** Stops the delivery of alarms that other tests have left. */
+/** Cancels the delivery of alarms that other tests have left. */
 const onlyOurs = () =>
   database().query('update private.alarms set deliver_at = null where kind <> $1', [kind])
 

@@ -52,7 +52,7 @@ describe.runIf(hasStack)('alarms', () => {
       const took = performance.now() - began
       await waitUntil('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
       expect((await unsettled('email_send_failed'))[0].subject_id).toBe('resend')
-      // The log has at most one line, plus one for every ten seconds that the failures lasted.
+      // The log gets at most one line every ten seconds while emails fail.
       expect(linesOf(facade, 'email_send_failed')).toBeLessThanOrEqual(1 + Math.ceil(took / 10_000))
     } finally {
       await facade.stop()
@@ -89,7 +89,7 @@ describe.runIf(hasStack)('alarms', () => {
       expect(linesOf(facade, 'secret_refused')).toBe(1)
       expect(await unsettled('secret_refused')).toEqual([])
       cut.mend()
-      // The next alarm stores the earlier one, too.
+      // Raising the next alarm also stores the earlier one.
       await post(facade, '/auth/password/forgot', { identifier: (await signUp()).identifier })
       await waitUntil(
         'both are kept',

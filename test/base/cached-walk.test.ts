@@ -16,7 +16,9 @@ function* numbers(): Generator<number, never> {
   for (let seed = 1;; seed = seed * 48271 % 2147483647) yield seed / 2147483647
 }
 
-/** Returns the paths that guests request, one guest after another; by Zipf's law a few are frequent. */
+/**
+ * Returns the paths that one guest after another requests. As in Zipf's law, a few are far more frequent.
+ */
 function walk(listings: string[]): string[] {
   const random = numbers()
   const chance = (of: number) => random.next().value < of
@@ -24,7 +26,7 @@ function walk(listings: string[]): string[] {
   const paths: string[] = []
   while (paths.length < requests) {
     paths.push('/meta/app', '/feed')
-    // One guest in five loads the lists; the others have cached them.
+    // One guest in five loads the reference lists; the others have them in their cache.
     if (chance(0.2)) paths.push('/meta/areas', '/meta/kinds', '/meta/enums', '/meta/amenities')
     if (chance(0.2)) paths.push('/map/areas', '/map/listings?bbox=47.9,29.2,48.1,29.4&zoom=12')
     for (let searches = 0; searches < 4 && chance(0.7); searches++) {
@@ -49,7 +51,7 @@ testLocally(
     const listings = await Promise.all(Array.from({ length: 60 }, () => insertListing(identityId)))
     const database = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacadeProcess({ FACADE_DB_URL: database.url })
-    // The cache's clock moves by 10 ms with each request, so it sees a hundred requests a second.
+    // The cache's clock advances by 10 ms with each request, as if there were a hundred requests a second.
     let started = 0
     const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`, () => started * 10)
     try {

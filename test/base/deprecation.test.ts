@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { evaluate } from '../../local/docs/openapi.ts'
 
-// The service has no deprecated route now, so this program serves one beside a normal one, and calls both.
+// The service has no deprecated route at present, so this program defines one, besides a
+// normal route, and calls both.
 const program = `
   const { OpenAPIHono, z } = await import('@hono/zod-openapi')
   const { area, body, json, route, send, withoutToken } = await import('api:http/route.ts')

@@ -1,4 +1,5 @@
-// SQL functions of one expression must be inlined; otherwise Postgres plans them again at each call.
+// Postgres should inline SQL functions that consist of one expression; otherwise it
+// plans them again at each call.
 import { expect, test } from 'vitest'
 import { database } from '../support/client.ts'
 
@@ -20,6 +21,7 @@ test('a function that is one expression is planned into what calls it', async ()
     )
     if (plan.some((line) => line['QUERY PLAN'].includes(`${name}(`))) called.push(name)
   }
-  // Postgres does not inline a stable body in a function declared immutable, or a body that reads a table.
+  // Postgres does not inline a function that is declared immutable but has a stable
+  // body, or one that reads a table.
   expect(called).toEqual([])
 })

@@ -6,7 +6,7 @@ export const ask = async (facade: Facade, path: string, init: RequestInit = {}) 
   return { status: response.status, body: await response.json() }
 }
 
-/** Sets the time of the jobs' last run. The stack’s own scheduler may run them at any moment. */
+/** Sets the time of the jobs' last run. The stack’s own scheduler may overwrite it at any moment. */
 export const jobsRan = (secondsAgo: number) =>
   database().query(
     `update private.timestamps set at = now() - make_interval(secs => $1) where name = 'jobs_ran'`,

@@ -25,7 +25,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
       startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
-      // A database without our functions causes an unforeseen error.
+      // This database lacks our functions, so calls fail with an unexpected error.
       startFacade({ FACADE_DB_URL: elsewhere.href }),
     ])
   })
@@ -110,7 +110,7 @@ describe('INP-23 what Postgres cannot do with what it is given', () => {
       expect(cause).toBe(causeOf(error))
       expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
       expect(stackLinesOf(error)).not.toContain(secret)
-      // If no client sent the value, exceeding a limit of Postgres (class 54) is a fault of ours.
+      // If the value did not come from a client, exceeding a Postgres limit (class 54) is an internal error.
       const { code: forFacade } = classifyError(error, { role: 'facade' }, false)
       expect(forFacade).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
     },
@@ -235,7 +235,7 @@ describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
       }
     }
     await shoot(5)
-    // A leak grows in every round, not only in some.
+    // A leak would grow in every round, so one round without growth is enough.
     let growth = Infinity
     for (let round = 0; round < 3 && growth >= 50; round++) {
       const before = megabytes(facade.pid)

@@ -119,7 +119,7 @@ test('one that is reported stays until that is decided, one with pictures until 
   await uploadPictures(seller, [jpeg({ width: 8, height: 8 })], { propertyId: pictured })
   await deletedListing(seller, 91, id)
   await deletedListing(seller, 91, pictured)
-  // Pretends that Storage could not remove the listing's picture yet.
+  // Simulates that Storage could not delete the listing's picture yet.
   await database().query(
     `update public.media set removal_due_at = now() + interval '1 day' where property_id = $1`,
     [pictured],

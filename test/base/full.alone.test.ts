@@ -1,4 +1,4 @@
-// Here some tables have no space for another row, which affects all writers, so the file runs alone.
+// Simulates a full disk for some tables. This affects everything that writes to them, so the file runs alone.
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -7,7 +7,7 @@ import { startFacade, testLocally } from '../support/facade.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { expectUnavailable, untilHealth } from './unwritable.ts'
 
-/** Runs the work while these tables have no space for another row. */
+/** Runs the work while inserts into these tables fail, as if the disk were full. */
 async function full(tables: string[], work: () => Promise<void>) {
   await database().query(
     `create function private.refuse_row() returns trigger language plpgsql as $$
@@ -35,7 +35,7 @@ testLocally(
     const listing = await insertListing(owner.identityId)
     const conversation = await conversationBetween(other, owner)
     const message = textMessage('سلام')
-    // A worker reports a full disk for half a minute, so the test has a facade of its own.
+    // A worker goes on reporting a full disk for half a minute, so the test starts its own facade.
     const token = randomUUID()
     const facade = await startFacade({ METRICS_TOKEN: token })
     const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })

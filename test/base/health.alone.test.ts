@@ -154,7 +154,7 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
 describe.runIf(hasStack)('a row that the product needs', () => {
   test.each([
     ['private.rates', `rule = 'export'`, 'private.rates export'],
-    // Deleting a kind would also delete its words for searches, which later tests need.
+    // Not a kind of listing: deleting one would also delete its search words, which later tests need.
     ['public.vocabularies', `code = 'whatsapp'`, 'public.vocabularies contact_kind whatsapp'],
     ['private.settings', `name = 'seller'`, 'private.settings seller'],
   ])('is an alarm and degraded while it is gone from %s', async (table, where, subject) => {

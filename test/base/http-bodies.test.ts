@@ -75,7 +75,7 @@ describe('INP-12 too large, with a length', () => {
     expect(statusCodes(await post('-1', '{"a":1}'))).toEqual([400])
     expect(statusCodes(await post('ten', '{"a":1}'))).toEqual([400])
     expect(statusCodes(await post('1e1', '{"a":1}'))).toEqual([400])
-    // The data after the ten bytes must not be read as another request.
+    // The data after the declared ten bytes must not be parsed as another request.
     const cut = await post('10', `{"a":1}   ${'x'.repeat(1_000_000)}`)
     expect(statusCodes(cut)).toEqual([400])
   })

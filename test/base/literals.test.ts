@@ -1,4 +1,4 @@
-// Values enter SQL as literals made in one place, and Postgres returns exactly the value that was sent.
+// All values become SQL literals in one place, and Postgres returns exactly the value that was sent.
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { literal } from '../../functions/_shared/database/literals.ts'
@@ -61,7 +61,7 @@ async function sent<T>(text: string): Promise<T> {
   return rows[0].value
 }
 
-/** A text literal contains only character codes or an id, so nothing in it can end it. */
+/** A text literal contains only escaped character codes or a UUID, so its content cannot end it. */
 const harmless = /^(U&'(\\[0-9a-f]{4})*'|'[0-9a-fA-F-]{36}')::text$/
 
 describe('a text', () => {

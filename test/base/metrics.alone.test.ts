@@ -19,7 +19,7 @@ const openMetrics = { ...bearer, accept: 'application/openmetrics-text;version=1
 
 type Figures = Map<string, number>
 
-/** Reads the text, and fails if a sample's family is not described or a series occurs twice. */
+/** Parses the metrics. Fails if a metric lacks HELP or TYPE, or if a series occurs twice. */
 function read(text: string): Figures {
   const types = new Map<string, string>()
   const helps = new Set<string>()
@@ -46,7 +46,10 @@ async function figuresOf(url: string, headers: Record<string, string> = bearer):
   return read(await response.text())
 }
 
-/** Waits until the figures fit. The database is queried at most once in two seconds, so changes show late. */
+/**
+ * Waits until the metrics meet the condition. The service queries the database at most every two
+ * seconds, so changes appear late.
+ */
 async function untilFigures(url: string, isIt: (figures: Figures) => boolean): Promise<Figures> {
   let figures: Figures = new Map()
   await waitUntil('the figures say it', async () => isIt(figures = await figuresOf(url)))
@@ -261,7 +264,7 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
     }
   })
 
-  // A stack with its own replica updates the beat itself.
+  // In a stack with its own replicas, the stack updates the heartbeat (`beat`) itself.
   test.runIf(variable('REPLICAS') === '0')('says which replica is behind or away', async () => {
     const near = defaultSettings().FACADE_DB_URL!
     const replicated = await startFacade({
@@ -275,7 +278,7 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
       )
       const up = (port: string) => `{replica="facade@127.0.0.1:${port}"}`
       const { port } = new URL(near)
-      // On a slow machine the first connection may come too late.
+      // On a slow machine the first connection may come too late, so this waits for it.
       const figures = await untilFigures(
         `${replicated.url}/metrics`,
         (figures) => figures.get(`marketplace_replica_up${up(port)}`) === 1,
@@ -328,7 +331,7 @@ describe.runIf(hasStack)('OPS-03 GET /metrics', () => {
       const text = await (await fetch(url, { headers: bearer })).text()
       const later = read(text)
       const added = [...later.keys()].filter((series) => !counted.has(series))
-      // These requests add only the series of one error code and one status class, whatever they contain.
+      // Whatever these requests contain, they add only the series of one error code and one status class.
       expect(added.length, added.join('\n')).toBeLessThanOrEqual(20)
       expect(sum(later, /^http_request_duration_seconds_count/))
         .toBe(sum(counted, /^http_request_duration_seconds_count/) + 301)

@@ -50,7 +50,7 @@ testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM'
     await waitUntil('requests come and go', () => most > 3)
     const ended = facade.end()
     await busy
-    // Until proxies have noticed, the stopping process still accepts new connections.
+    // The stopping process still accepts new connections, because proxies may not have noticed yet.
     expect(await ask(once, '/meta/kinds')).toEqual({ status: 200, isLast: true })
     sendTheRest()
     expect(await half).toEqual({ status: 200, isLast: true })
@@ -101,7 +101,7 @@ testLocally('CRASH-05 what goes on after an answer ends before the process does'
     PATIENCE: '100',
   })
   try {
-    // A keep-alive connection would delay the end of the facade, too.
+    // A keep-alive connection would also delay the exit of the facade, so the agent uses none.
     const sent = request({
       host: '127.0.0.1',
       port: facade.port,
@@ -136,7 +136,7 @@ testLocally('CRASH-05 a second signal ends it at once', async () => {
   const socket = await opened(facade.port)
   try {
     void facade.end()
-    // Two signals at the same moment would be received as one.
+    // Two signals sent at the same moment would arrive as one.
     await waitUntil('the first has come', () => facade.said().includes('stopping'))
     expect(await facade.end()).toEqual([1, null])
   } finally {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
-/** Answers a request instead of the project; if it sends nothing, the caller keeps waiting. */
+/** Responds to a request instead of the project. If it sends nothing, the caller keeps waiting. */
 type Answer = (
   response: ServerResponse,
   sent: string,
@@ -16,7 +16,10 @@ export const jsonAnswer = (status: number, body: unknown) => (response: ServerRe
 
 export async function startProjectProxy() {
   const requests: string[] = []
-  /** Answers by path, or by method and path; a final slash matches everything below. */
+  /**
+   * Responses keyed by path, or by method and path. A key that ends with a slash matches
+   * all paths directly below it.
+   */
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!

@@ -154,7 +154,7 @@ describe('many old rows are gone, a share at a time', () => {
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
       `kind = 'planted'`,
     ],
-    // Two of the entries are about nobody, all others about a deleted person.
+    // Two of the entries belong to nobody, all others to a deleted person.
     [
       'purge_auth_audit',
       'auth.audit_log_entries',
@@ -192,7 +192,7 @@ describe('many old rows are gone, a share at a time', () => {
       Number((await database().query(`select count(*) from ${table} where ${old}`)).rows[0].count)
     expect(await left()).toBeGreaterThan(0)
     let [most, slowest] = [0, 0]
-    // A row locked by another job is left for the next run.
+    // The purge skips rows that another job has locked, so they remain for the next run.
     await waitUntil('all are gone', async () => {
       for (let done = 1; done > 0;) {
         const began = performance.now()
@@ -293,7 +293,7 @@ describe('a row that a job fails on', () => {
           .rows[0].state
       const alarm = `${step} ${bad}`
       await withPoison({ table, state, after, id: bad }, async () => {
-        // The row is made due only now, because the stack's own clock may run a job at any moment.
+        // The rows become due only now, because the stack's own scheduler may run a job at any moment.
         await database().query(`update ${table} set ${due} where id = any ($1)`, [[bad, fine]])
         for (let runs = 0; runs < 2; runs++) {
           for (const [job, outcome] of Object.entries(await runJobs())) {
@@ -304,7 +304,7 @@ describe('a row that a job fails on', () => {
         expect(await stateOf(bad)).not.toBe(after)
         expect(await alarmsAbout(alarm)).toEqual(['job_failed'])
       })
-      // The job leaves the row alone for an hour, so that many such rows do not block all others.
+      // The job skips the row for an hour, so that many such rows cannot block all others.
       await runJobs()
       expect(await stateOf(bad)).not.toBe(after)
       await database().query(
@@ -353,7 +353,8 @@ describe('a row that a job fails on', () => {
   test('a job that fails as a whole is an alarm until it goes well again', async () => {
     await database().query('alter function private.purge_rates() rename to purge_rates_away')
     try {
-      // A message of Postgres may repeat input, so only its code and the routine that raised it are returned.
+      // A Postgres error message may repeat input, so only the code and the routine that
+      // raised the error are returned.
       expect(await runJobs()).toMatchObject({
         purge_rates: { error: expect.stringMatching(/^42883 \w+$/) },
       })

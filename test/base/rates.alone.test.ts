@@ -12,7 +12,8 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // Without this, hits of the last hour would count, even those of an earlier run.
+  // Clears the rate limit counters; otherwise requests of the last hour would count,
+  // even those of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -69,7 +70,7 @@ testLocally('an address of IPv6 counts as its /64, and ten times as much as its 
       expect((await ask(`${other}:c`)).status).toBe(429)
       expect((await ask(`${other}:d`)).status).toBeLessThan(429)
     }
-    // Each used code allows three more, for a /48 too.
+    // For a /48 too, each used code raises the limit by three.
     await database().query('delete from private.rate_hits where true')
     await plantHits('code_address', `${net}::/48`, 102)
     await plantHits('code_used_address', `${net}::/48`, 1)
@@ -100,7 +101,7 @@ testLocally(
         for (let left = 4; left >= 0; left--) {
           const reply = await read(headers)
           expect(reply.status).toBe(200)
-          // A cacheable answer for all guests does not show one guest's rate.
+          // Caches may share a response with all guests, so it does not contain the rate of one guest.
           const rateHeaders = ['limit', 'remaining', 'reset'].map((name) =>
             reply.headers.get(`ratelimit-${name}`)
           )
@@ -116,13 +117,13 @@ testLocally(
       }
       expect((await read(as(two))).status).toBe(200)
       expect((await read({ 'x-forwarded-for': newAddress() })).status).toBe(200)
-      // An IPv6 address is counted as its /64 network.
+      // IPv6 addresses are counted per /64 network.
       for (let host = 1; host <= 5; host++) {
         await read({ 'x-forwarded-for': `2001:db8:7:1::${host}` })
       }
       expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
       expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
-      // Counts of searches have half the limit of reads, rounded up, and do not count as reads.
+      // /search/count has half the limit of reads, rounded up. Its requests do not count as reads.
       const searcher = { 'x-forwarded-for': newAddress() }
       for (const status of [200, 200, 200, 429]) {
         expect((await functions.get('/search/count', searcher)).status).toBe(status)
@@ -130,7 +131,8 @@ testLocally(
       expect(await functions.post('/search/count', { strategy: 'deal' }, searcher))
         .toMatchObject(limited)
       expect((await read(searcher)).status).toBe(200)
-      // Suggestions have five times the limit of reads, for each address, whoever is signed in there.
+      // /search/suggest has five times the limit of reads. It is counted per address,
+      // whoever is signed in there.
       const typing = { 'x-forwarded-for': newAddress() }
       for (let left = 24; left >= 0; left--) {
         const headers = left % 2 ? { ...typing, ...as(two) } : typing

@@ -1,5 +1,5 @@
-// Guests read from a real replica of the stack's database. The primary and the replica are each behind a
-// proxy that records the queries.
+// Requests of guests read from a real replica of the stack's database. The tests reach the primary and the
+// replica through proxies that record the queries.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -24,7 +24,7 @@ const urlAt = (url: string, port: number) => {
   return moved.href
 }
 
-/** Sets the beat on the primary to this many seconds ago. */
+/** Sets the heartbeat on the primary to this many seconds ago. */
 const beat = (secondsAgo = 0) =>
   database().query(
     `insert into private.timestamps (name, at) values ('beat', clock_timestamp() - make_interval(secs => $1))
@@ -32,7 +32,7 @@ const beat = (secondsAgo = 0) =>
     [secondsAgo],
   )
 
-// A stack with its own replica updates the beat itself.
+// In a stack with its own replicas, the stack updates the heartbeat itself.
 const beatsByHand = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
@@ -75,7 +75,9 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     clock = setInterval(() => void beat(), 1000)
   }
 
-  /** Returns how many queries each server got for a request; its answer must not be a 5xx. */
+  /**
+   * Sends a request, which must not get a 5xx. Returns its status and how many queries each server received.
+   */
   async function serverOf(path: string, headers: Record<string, string> = {}) {
     for (const proxy of [primary, near]) proxy.takeMessages()
     const { status } = await facade.get(path, headers)
@@ -155,7 +157,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     ) {
       for (const proxy of [primary, near]) proxy.takeMessages()
       expect((await facade.get(path)).status, path).toBe(200)
-      // Once a minute a process reports to the primary that its replica answers.
+      // Once a minute a process reports to the primary that its replica is reachable.
       const messages = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
       expect(messages, path).toEqual([])
       for (const text of near.takeMessages()) {
@@ -238,7 +240,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     })
     await start()
     await untilItAnswers()
-    /** Lets a new worker, which has always reached the replica, ask to settle the alarm. */
+    /** Starts a worker that has always reached the replica, and waits until it asks to settle the alarm. */
     const askToSettle = async () => {
       const young = await startFacade({ FACADE_DB_URL: primary.url, FACADE_READ_DB_URL: near.url })
       try {
@@ -252,7 +254,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
       }
     }
     await askToSettle()
-    // The alarm stays, because another worker may still not reach the replica.
+    // The alarm stays open, because the replica may still be unreachable for another worker.
     expect(await unsettled('replica_away')).toHaveLength(1)
     await database().query(
       `update private.alarms set seen_at = seen_at - interval '5 minutes' where kind = 'replica_away'`,

@@ -1,4 +1,4 @@
-// Carries out docs/runbook.md against a stack that is broken on purpose.
+// Follows docs/runbook.md on a stack that is broken on purpose.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ import { forget, unsettled } from './facade-requests.ts'
 
 const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8')
 
-/** The pieces of SQL under a heading. */
+/** Returns the blocks of SQL under a heading of the runbook. */
 function sqlOf(heading: string): string[] {
   const [, section] = runbook.split(`\n## ${heading}\n`)
   if (section === undefined) throw new Error(`the runbook has no ${heading}`)
@@ -268,7 +268,9 @@ describe.runIf(hasStack)('OPS-09 the runbook', () => {
   })
 })
 
-/** Starts a proxy to the project that can hold back what Realtime sends while its connections stay open. */
+/**
+ * Starts a proxy to the project that can drop everything that Realtime sends while the connections stay open.
+ */
 async function silentWay() {
   const sockets = new Set<Socket>()
   const realtime: [client: Socket, upstream: Socket][] = []

@@ -1,5 +1,5 @@
-// supabase/schedule.sql and schedule-replicas.sql use pg_cron, pg_net and Vault of a hosted project. Stubs
-// replace these here, in a transaction that is rolled back.
+// supabase/schedule.sql and schedule-replicas.sql need pg_cron, pg_net and Vault, which a hosted project has.
+// Here stubs replace these, in a transaction that is rolled back.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
@@ -74,7 +74,8 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
   })
 })
 
-// supautils.privileged_extensions of the platform, limited to extensions of Postgres itself or used by us.
+// The platform's supautils.privileged_extensions, reduced to extensions that come
+// with Postgres or that we use.
 const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', 'fuzzystrmatch']
   .concat(['hstore', 'intarray', 'ltree', 'moddatetime', 'pg_cron', 'pg_net', 'pg_stat_statements'])
   .concat(['pg_trgm', 'pgcrypto', 'tablefunc', 'unaccent', 'uuid-ossp', 'vector'])

@@ -54,7 +54,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
     )
     try {
       const raw = sandboxCallback('sbx_unknown')
-      // Signs with the weak secret, as somebody who guesses it would, or with `x` if it is blank.
+      // Signs with the weak secret, as an attacker who guesses it would. If it is blank, signs with `x`.
       const response = await fetch(`${facade.url}/payments/webhook/sandbox`, {
         method: 'POST',
         headers: {

@@ -14,7 +14,10 @@ const settings: Record<string, string> = {
   SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
-/** Returns the error output of functions that read these settings; empty if all are valid. */
+/**
+ * Starts functions with these settings and returns their error output, which is
+ * empty if all settings are valid.
+ */
 function read(given: Record<string, string | undefined>): Promise<string> {
   const module = new URL('../../functions/_shared/settings/env.ts', import.meta.url).href
   const args = ['eval', '--no-lock', ...denoPackages, `await import(${JSON.stringify(module)})`]

@@ -7,7 +7,7 @@ import { waitUntil } from '../support/wait.ts'
 
 type Own = { person: Person; draft: string; saved: string[] }
 
-// ISO-12: four connections serve twenty people, and clients may abort a third of the requests.
+// ISO-12: four connections serve twenty people, whose clients may abort up to a third of the requests.
 describe.runIf(hasStack)('ISO-12 a small pool', () => {
   let facade: Facade
   const people: Own[] = []
@@ -93,7 +93,7 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
         }
       }
     }
-    // Meanwhile, a lock makes some of the requests reach the time limit.
+    // While the requests run, a lock on a table makes some of them time out.
     const locked = (async () => {
       await waitUntil('they read', () => counts.complete > many / 10)
       const client = await database().connect()

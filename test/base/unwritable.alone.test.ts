@@ -1,5 +1,5 @@
-// In these tests the database is read-only, as on the platform when the disk is nearly full. This affects the
-// whole stack, so the file runs alone.
+// The database is read-only, as the platform makes it when the disk is nearly full. This affects the whole
+// stack, so the file runs alone.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -57,7 +57,7 @@ let callers: Record<string, Person | undefined>
 let ids: Record<string, string>
 const acts: [name: string, act: () => Promise<Reply>][] = []
 
-/** This read is refused unless it can be recorded in the audit trail. */
+/** This read is refused, because it must be recorded in the audit trail. */
 const audited = 'get_admin_document'
 const reads = operations.filter(({ id, method }) => method === 'GET' && id !== audited)
 const writes = operations.filter(({ method }) => method !== 'GET')
@@ -106,7 +106,7 @@ async function furnish() {
   await planActs(other)
 }
 
-/** Prepares actions of a person that would succeed if the database were writable. */
+/** Prepares a person's actions that would succeed if the database were writable. */
 async function planActs(person: Person) {
   const draft = await createDraft(person, completeFields.SALE)
   const callback = sandboxCallback((await payWithoutCallback(person)).ref)

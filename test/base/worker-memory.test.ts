@@ -1,5 +1,5 @@
-// Workers share no memory and lose it when they end. All module state is listed here with the reason why it
-// may be lost; lasting data is in the database.
+// Workers share no memory, and lose theirs when they end. This list has all module-level state and the reason
+// why it may be lost; lasting data is in the database.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,13 +84,13 @@ const forgotten: Record<string, string> = {
 
 const folder = fileURLToPath(new URL('../../functions', import.meta.url))
 
-// These patterns match top-level values that can change or begin empty.
+// Matches module-level variables that can change or that start out empty.
 const stateful = [
   /^(?:export )?let (\w+)/,
   /^(?:export )?const (\w+)\b.*= (?:\[\]|\{\})$/,
   /^(?:export )?const (\w+)\b.*= (?:new [\w.]+(?:<.*>)?\(|Deno\.create|createHttpClient\b)/,
 ]
-// This pattern matches constant tables and values without state.
+// Matches constant tables, and objects without state.
 const constant =
   /= new (?:(?:Set|Map)\([^)]|(?:Set|Map)\($|RegExp|TextEncoder|TextDecoder|Int32Array|Uint8Array)/
 

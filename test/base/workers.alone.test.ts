@@ -57,7 +57,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
     expect([await requestsFor(identifier), await requestsFor(newEmail())]).toEqual([once, once])
-    // In a project without a decoy account the first request creates it, unless a job came first.
+    // If a project has no decoy account, the first request creates it, unless a job has already done so.
     const first = ['POST /auth/v1/admin/users', ...once]
     for (const who of [identifier, newEmail()]) {
       let requests: string[]

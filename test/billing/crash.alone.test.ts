@@ -1,5 +1,5 @@
-// The database and the functions are killed while money moves. An acknowledged payment exists exactly once,
-// any other payment exists completely or not at all, and a retry completes it once.
+// Kills the database and the functions while money moves. A payment that was acknowledged must exist exactly
+// once; any other one must exist completely or not at all, and a retry must complete it once.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -10,14 +10,16 @@ import { newPlan } from './purchases.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
 import { pause, waitFor, waitUntil } from '../support/wait.ts'
 
-/** The statuses that no crash explains: it may only cut an answer off or make it 502, 503 or 504. */
+/**
+ * Statuses that a crash does not explain: it may only cut a response off or turn it into a 502, 503 or 504.
+ */
 const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
 
 async function surely(person: Person, path: string, body: unknown, key: string) {
   return await waitFor(`${path} is answered`, async () => {
-    // A cut connection throws, because the outcome is unknown.
+    // If the connection breaks, this throws. The request is then retried with the same idempotency key.
     const response = await fetch(`${projectUrl}/functions/v1/api${path}`, {
       method: 'POST',
       headers: {
@@ -44,7 +46,7 @@ async function surelyTell(raw: string) {
   })
 }
 
-/** Lets a person top up 3.000 and buy a plan for 1.000 from the wallet, again and again. */
+/** Repeatedly tops up a person's wallet by 3.000 and buys a plan for 1.000 from the wallet. */
 async function live(person: Person, plans: string[], done: Acknowledged, over: () => boolean) {
   while (!over()) {
     const { body: invoice } = await surely(person, '/wallet/topup', { amount: 3 }, randomUUID())
@@ -99,7 +101,8 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // The two plans alternate. Each is better than the other in something, so a purchase begins at once.
+    // The purchases alternate between two plans. Each plan is better than the other in one
+    // respect, so it begins at once.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all([

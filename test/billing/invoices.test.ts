@@ -28,8 +28,8 @@ describe('numbers', () => {
       Array.from({ length: 50 }, (_, i) =>
         i % 5
           ? shot('/wallet/topup', { amount: 1 + i })
-          // These purchases are refused for lack of money after an invoice number was taken; the number
-          // is released.
+          // These purchases are refused for lack of money after they have taken an invoice number,
+          // which becomes free again.
           : shot('/plans/subscribe', { planId: plus.id, payWith: 'wallet' })),
     )
     const made = replies.filter(({ status }) => status === 201).map(({ body }) => body.number)
@@ -90,7 +90,7 @@ describe('states', () => {
     partially_refunded: ['refunded'],
     refunded: [],
   }
-  /** The steps that lead to each state from the first one. */
+  /** For each state, the states to set one after another, starting from the first one. */
   const routes: Record<string, string[]> = {
     open: [],
     processing: ['processing'],
@@ -102,7 +102,7 @@ describe('states', () => {
     refunded: ['paid', 'refunded'],
   }
   const paid = ['paid', 'partially_refunded', 'refunded']
-  // The change is made in a DO block; by hand it would be refused (admin/studio-edits.test.ts).
+  // Sets the state in a DO block, because an edit by hand would be refused (admin/studio-edits.test.ts).
   const put = (
     id: string,
     state: string,

@@ -10,7 +10,7 @@ describe('WAL-02 spending it twice', () => {
   test('of a hundred purchases with the whole balance one succeeds', async () => {
     const person = await signUp()
     await giveMoney(person.identityId, 10)
-    // Each buys a different plan, so that they compete for the money only.
+    // Each purchase is of a different plan, so that they compete only for the money.
     const plans = await Promise.all(Array.from({ length: 100 }, () => planFor(10)))
     const replies = await race(plans.map((id) => subscribe(person, id)))
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -61,7 +61,7 @@ describe('WAL-02 spending it twice', () => {
   })
 })
 
-// Emptying the tables is tested in test/whole/truncate.alone.test.ts.
+// test/whole/truncate.alone.test.ts tests TRUNCATE.
 describe('WAL-04 the ledger cannot be rewritten', () => {
   const roles = ['anon', 'authenticated', 'service_role', 'postgres']
   const attempts: [string, string][] = [
@@ -213,7 +213,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   }
   const fils = (amount: number) => Math.round(amount * 1000)
   const kwd = (amount: number) => (amount / 1000).toFixed(3)
-  // The model holds each balance, and the amount of each purchase that can still be refunded.
+  // The model keeps each balance, and for each purchase the amount that can still be refunded.
   const balance = people.map(() => 0)
   const bought: { who: number; key: number; left: number }[] = []
   type Step = Record<string, unknown> & { expected: string }
@@ -224,8 +224,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
       const status = random(8) ? 'paid' : 'failed'
       const currency = random(12) ? 'KWD' : 'USD'
       if (status === 'paid' && currency === 'KWD') balance[who]! += amount
-      // The payment is reported one to three times: by the same event, or by another one about the same
-      // charge.
+      // One to three events report the payment: the same event again, or another one about the same charge.
       const events = Array.from({ length: 1 + random(3) }, () => random(2))
       return {
         kind: 'top up',

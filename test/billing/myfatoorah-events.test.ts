@@ -87,7 +87,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     const theirs = await begun(person)
     pay(own.charge)
     pay(theirs.charge)
-    // The genuine event of the first charge has the reference that the second charge's event will have.
+    // First comes a genuine event about the first charge, with the reference that the
+    // second charge's event will have.
     const taken = `ref-${theirs.paymentId}`
     expect((await deliver(eventOf(own.charge, taken))).body.duplicate).toBe(false)
     expect((await deliver(eventOf(theirs.charge, taken))).body.duplicate).toBe(false)
@@ -160,8 +161,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // The outcome is not final. If the service cannot query the provider now, the provider must repeat the
-    // event.
+    // The payment is still pending. If the service cannot query the provider, it returns an error, so that
+    // the provider sends the event again.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'
@@ -292,7 +293,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
 
     test('that is already booked under its own id frees what was held', async () => {
       const { person, refundId, made: [ref] } = await lost(4)
-      // An older service, which did not match refunds by their amount, left rows like these.
+      // Inserts a row as left by an older release, which did not match refunds by their amount.
       await database().query(
         `with made as (
            insert into public.refunds (invoice_id, payment_id, destination, amount, reason, requested_here, provider_ref)

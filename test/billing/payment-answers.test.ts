@@ -1,5 +1,5 @@
-// Every value in every answer of a provider is replaced by one of each other kind. The answer is then either read or
-// refused as unreadable; nothing else is thrown.
+// Replaces each value in each provider response by values of all other types. The response must then be
+// either read or rejected as unreadable; any other error is a fault.
 import { expect, test } from 'vitest'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 
@@ -155,7 +155,8 @@ test('PAY-11 an answer of another shape is read or is none, at any depth', async
       } else expect(expected, `${what} ${outcome} ${values}`).toContain(outcome)
     }
   }
-  // An answer with a missing or wrong value is treated as no answer, because money may have moved.
+  // A response with a missing or wrong value counts as unreadable, not as a refusal,
+  // because money may have moved.
   const { outcomes } = seen['tap lookUp']!
   for (const name of ['reference', 'source', 'transaction']) {
     const isNull = new RegExp(`"${name}":null`)

@@ -129,7 +129,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       )
       expect(reply)
         .toMatchObject({ status: 502, body: { error: { code: 'payment_provider_error' } } })
-      expect(provider.stub.requests).toHaveLength(1) // nothing was tried twice
+      expect(provider.stub.requests).toHaveLength(1) // nothing was retried
       const [{ id, state }] = await paymentsOf(invoice.id)
       expect(state).toBe('starting')
 
@@ -153,7 +153,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     provider.stub.behaviour = 'good'
     const [{ id }] = await paymentsOf(invoice.id)
     settle(provider.stub.madeFor(id)[0], true)
-    // The stack's own job, which does not know this stub, may pick the payment up first.
+    // The stack's own job, which cannot reach this stub, may pick up the payment first.
     await waitUntil('the payment that the job found', async () => {
       const ran = await runJobsOf(provider.facade, () => agePayment(id))
       expect(ran).toMatchObject({ look_up_payments: { done: expect.any(Number) } })
@@ -181,7 +181,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const reply = await begin(invoice)
     expect(reply.status).toBe(502)
     provider.stub.behaviour = 'good'
-    // Tap's 400 is a refusal; MyFatoorah's 400 has no IsSuccess, so the outcome of the charge is unknown.
+    // Tap's 400 is a refusal. MyFatoorah's 400 has no IsSuccess, so the outcome of the charge is unknown.
     const [{ id, state }] = await paymentsOf(invoice.id)
     expect(state).toBe(kind === 'tap' ? 'failed' : 'starting')
     if (kind === 'myfatoorah') await agePayment(id, '10 seconds')
@@ -193,7 +193,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { invoice, charge, paymentId } = await startTopUp(person)
     settle(charge, true)
     await runJobsOf(provider.facade)
-    expect(await stateOf(invoice, person)).toBe('processing') // younger than ten minutes
+    expect(await stateOf(invoice, person)).toBe('processing') // the payment is younger than ten minutes
     await waitUntil('the payment that the job found', async () => {
       await runJobsOf(provider.facade, () => agePayment(paymentId))
       return await stateOf(invoice, person) === 'paid'
@@ -214,7 +214,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf(invoice)).toBe('paid')
     provider.stub.behaviour = 'http 500'
     expect((await deliver(webhookOf(charge))).status).toBe(
-      kind === 'tap' ? 200 : 502, // a new Event.Reference makes another event
+      kind === 'tap' ? 200 : 502, // a new Event.Reference means a new event
     )
   })
 
@@ -232,7 +232,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { body } = await give(4)
     expect(body).toMatchObject({ refund: { state: 'requested' }, invoice: { state: 'paid' } })
     expect(await walletOf(person)).toEqual({ available: 6, held: 4, currency: 'KWD' })
-    // The amount of the requested refund is no longer available.
+    // The amount of the requested refund is reserved, so too little is left.
     expect((await give(7)).status).toBe(422)
     const [[ref, refund]] = [...provider.stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'REFUNDED'
@@ -403,7 +403,7 @@ describe.runIf(hasStack)('what is not configured', () => {
     const listed = ['https://shop.example/back', 'dar://']
     const facade = await startFacade({
       ENVIRONMENT: 'production',
-      // An invalid entry allows no address, and blocks no listed one.
+      // Invalid entries allow no addresses, and do not affect the valid ones.
       RETURN_URLS: ['your.site/back', ...listed, 'javascript:alert(1)'].join(','),
     })
     try {
@@ -415,7 +415,8 @@ describe.runIf(hasStack)('what is not configured', () => {
           person,
         })
       for (const address of ['https://shop.example/back/1', 'dar://pay', 'dar://']) {
-        // The address passed its check, which comes first, and this facade has no provider.
+        // The address was accepted. It is checked first; the error comes later, because
+        // this facade has no provider.
         expect((await chargeTo(address)).body.error.code, address).toBe('payment_not_configured')
       }
       for (

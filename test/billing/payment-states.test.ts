@@ -45,7 +45,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    // The second payment is paid too, so its money goes to the wallet and an alarm is raised.
+    // The second payment is captured, too, so its money goes to the wallet and an alarm is raised.
     await submitSandboxPage(second.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
     expect((await walletOf(person)).available).toBe(20)
@@ -110,7 +110,7 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const begun = await createCharge(person, invoice)
-    // Pretends that the provider's answer was lost, so that only our own reference is known.
+    // Simulates that the provider's response was lost, so that only our own reference is known.
     await database().query(
       `update public.payments set state = 'starting', provider_ref = null, redirect_url = null
        where id = $1`,

@@ -19,7 +19,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
 
   const statusOf = ({ id }: Json, person = provider.payer) =>
     ask(provider.facade, 'GET', `/payments/status/${id}`, { person })
-  // On a slow machine the answer may be booked only after the first call.
+  // On a slow machine the provider's response may be booked only after the first call.
   const untilIs = (state: string, invoice: Json, person = provider.payer) =>
     waitUntil(
       `the invoice is ${state}`,
@@ -33,7 +33,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     const person = await signUp()
     const { invoice, charge, paymentId } = await startTopUp(person)
     settle(charge, true)
-    await setTimes(paymentId, '-1 hour', '1 hour') // younger than five seconds
+    await setTimes(paymentId, '-1 hour', '1 hour') // the payment is younger than five seconds
     expect((await statusOf(invoice, person)).body.state).toBe('processing')
     expect(lookUps()).toBe(0)
     await agePayment(paymentId, '6 seconds')
@@ -62,7 +62,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     expect(answers.map(({ body }) => body.state)).toEqual(Array(8).fill('processing'))
     await untilAsked()
     expect(lookUps()).toBe(1)
-    await setTimes(paymentId, '1 minute', '-1 hour') // looked up less than ten seconds ago
+    await setTimes(paymentId, '1 minute', '-1 hour') // the payment was looked up less than ten seconds ago
     expect((await statusOf(invoice)).body.state).toBe('processing')
     expect(lookUps()).toBe(1)
     settle(charge, false)
@@ -94,7 +94,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('back from %s', (k
     const { invoice, charge, paymentId } = await startTopUp()
     settle(charge, true)
     provider.stub.behaviour = 'late'
-    // On a slow machine the answer may also come too late for the service's own call, so all is repeated.
+    // On a slow machine even the service's own request may time out, so everything is repeated.
     await waitUntil('a late answer is booked', async () => {
       await agePayment(paymentId, '6 seconds')
       const { body } = await statusOf(invoice)

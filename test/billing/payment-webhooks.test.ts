@@ -34,7 +34,7 @@ describe.runIf(hasSandbox)('paying', () => {
   test('PAY-02 many events of ten invoices at once pay each once', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1.5)))
-    // These are different events about the same charge, so that none is a repetition.
+    // Each event is a different one about the same charge, so none is a duplicate.
     const shots = all.flatMap(({ ref }) =>
       Array.from({ length: 8 }, () => webhook(sandboxCallback(ref)))
     )
@@ -156,7 +156,7 @@ describe.runIf(hasSandbox)('paying', () => {
       expect([status, headers.get('allow')]).toEqual([405, 'POST'])
     }
     expect((await send(`{"a":"${'x'.repeat(300_000)}"}`)).status).toBe(413)
-    expect((await send('\ufeff{}')).status).toBe(200) // one byte order mark does not count
+    expect((await send('\ufeff{}')).status).toBe(200) // one byte order mark is ignored
     for (const raw of ['', 'not json', '{"id":', '\ufeff\ufeff{}']) {
       expect([400, 401, 422], raw).toContain((await send(raw)).status)
     }

@@ -1,5 +1,5 @@
-// A hundred webhooks and more (a thousand at night) arrive at once, processes are killed and the database is
-// stopped. The tests run alone because of their load.
+// Hundreds of webhooks (a thousand in nightly runs) arrive at once, processes are killed and the database is
+// stopped. The tests run alone because of the load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -25,7 +25,7 @@ import { type RawRequest, sendRaw } from '../support/races.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 import { payWithoutCallback, webhook } from './payment-steps.ts'
 
-/** Sends all requests over this many connections and repeats those answered 503, as a provider does. */
+/** Sends the requests over this many connections and, like a provider, repeats those that get a 503. */
 async function pour(shots: RawRequest[], connections = 200) {
   const waiting = [...shots]
   const bodies: { duplicate: boolean }[] = []
@@ -185,7 +185,8 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
-      // A slow machine cannot finish if connections break this often, so the number of breaks is limited.
+      // A slow machine would never finish if connections kept breaking this often, so the
+      // number of breaks is limited.
       for (let breaks = 0; breaks < 50; breaks++) {
         await pause(30 + randomInt(40), 'any moment is right')
         way.breakAll()
@@ -256,7 +257,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       const facade = await startFacade()
       const counts = { answered: 0, shed: 0 }
       let over = false
-      // Each search has a query of its own, because equal searches share an answer.
+      // Each connection searches for different words, because identical searches share a response.
       const flood = Promise.all(Array.from({ length: 200 }, async (_, nth) => {
         const words = encodeURIComponent(`فيلا السالمية ${nth}`)
         const { origin, pathname } = new URL(facade.url)
@@ -305,7 +306,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 })
 
-/** Does some damage, recounts all wallets and returns the alarms; rolls everything back. */
+/** Damages the data, recounts all wallets and returns the alarms, in a transaction that is rolled back. */
 async function recountAfter(harm: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await database().connect()
   try {
@@ -361,7 +362,7 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
       [person.identityId],
     )
     wallet = id
-    // The damage bypasses every trigger, like a corrupted disk.
+    // Bypasses all triggers, as a corrupted disk would.
     await client.query('alter table public.wallets disable trigger user')
     await client.query('update public.wallets set balance = 8 where id = $1', [id])
     await client.query('alter table public.wallets enable trigger user')

@@ -284,7 +284,7 @@ describe.runIf(hasSandbox)('paying', () => {
     for (const path of ['/payments/charge', '/wallet/topup', '/plans/subscribe', '/plans/cancel']) {
       expect((await guest.post(path, {})).status).toBe(401)
     }
-    // A call that bypasses the facade names no provider.
+    // A call that bypasses the facade does not name a provider, so it is refused.
     const invoice = await topUpInvoice(payer)
     const direct = await callDataApi(payer, 'charge_invoice', {
       invoice_id: invoice.id,

@@ -7,7 +7,7 @@ import { waitUntil } from '../support/wait.ts'
 
 const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
 
-/** Inserts a charge of ten dinars that the provider has not reported yet. */
+/** Creates a charge of ten dinars whose outcome the provider has not reported yet. */
 async function charged(person: Person) {
   const ref = `chg_${randomUUID()}`
   const { rows: [{ invoice }] } = await query(

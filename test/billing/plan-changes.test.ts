@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const current = async (person: Person) => (await person.get('/plans/current')).body
 
-/** Returns the id and length in days of the plan that follows, or null. */
+/** Returns the id of the next plan and its length in days, or null. */
 async function nextPlan(person: Person): Promise<[string, number] | null> {
   const { subscription, next } = await current(person)
   if (!next) return null
@@ -90,12 +90,13 @@ describe('what is left goes over as time, by its value', () => {
     ])
     const first = await buy(person, small)
     await agePlans(person, 12)
-    // 18 of the 30 days for 10 dinars are left: 6 dinars, or 9 new days.
+    // 18 of the 30 days that cost 10 dinars are left. They are worth 6 dinars, or 9 days of the new plan.
     const second = await buy(person, large)
     expect(await currentPlan(person)).toEqual([large, 39])
     expect(await valueOf(first)).toBeCloseTo(6, 2)
     await agePlans(person, 3)
-    // Of those 6 dinars 4 are left (6 of 9 days), and all 20 of the second plan; a day now costs a dinar.
+    // Of those 6 dinars, 4 are left (6 of the 9 days). Of the second plan's 20 dinars, all are left. A day of
+    // the third plan costs a dinar.
     const third = await buy(person, vast)
     expect(await currentPlan(person)).toEqual([vast, 40 + 4 + 20])
     expect(await valueOf(first)).toBeCloseTo(4, 2)
@@ -156,7 +157,8 @@ describe('what is left goes over as time, by its value', () => {
       if (when === 'after') await refund(admin, invoice, { amount: 5 })
       expect(await currentPlan(person)).toEqual([large, days])
       await buy(person, vast)
-      // 4 of the 5 kept dinars are left and pay 3 days; 20 dinars pay 15 days, at 40 dinars for 30.
+      // The third plan costs 40 dinars for 30 days. The 4 dinars left of the first plan's 5 pay for 3 days,
+      // and the second plan's 20 dinars for 15.
       expect(await currentPlan(person)).toEqual([vast, 30 + 3 + 15])
     },
   )
@@ -172,7 +174,7 @@ describe('what is left goes over as time, by its value', () => {
         )
       }
       await agePlans(person, 10)
-      await buy(person, large) // 20 days at 5 dinars pay 2 days at 50
+      await buy(person, large) // 20 days of a plan for 5 dinars pay for 2 days at 50
       expect(await currentPlan(person)).toEqual([large, 32])
     }
   })
@@ -206,7 +208,7 @@ describe('what is left goes over as time, by its value', () => {
 })
 
 describe('a plan that follows', () => {
-  /** A person with 20 days left of a 30-day plan, followed by a smaller plan of 30 days. */
+  /** Creates a person with 20 days left of a 30-day plan, followed by a smaller plan for 30 days. */
   async function followed() {
     const [person, old, small] = await Promise.all([
       personWithMoney(),

@@ -1,5 +1,5 @@
-// Listings that a plan hides show a reason, and their owner is notified once. They return when a plan with
-// room for them is paid (contract, section 7).
+// Listings that are hidden because the plan allows fewer show a reason, and their owner is notified once.
+// They return when a plan that allows more is paid (contract, section 7).
 import { expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -7,7 +7,7 @@ import { drain } from '../support/jobs.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { agePlans, buy, newPlan, personWithMoney } from './purchases.ts'
 
-/** Creates a person with this many listings and a plan for one, which hides all but the oldest. */
+/** Creates a person with this many listings and a plan for one, so that all but the oldest are hidden. */
 async function hiding(
   listings: number,
   columns: (i: number) => Record<string, unknown> = () => ({}),

@@ -1,4 +1,4 @@
-// A plan is renewed only if its owner's account and identity are in order (contract, section 7).
+// A plan is renewed only while its owner's account and identity are in good standing (contract, section 7).
 import { beforeAll, describe, expect, test } from 'vitest'
 import { identityOf, statusOf } from '../admin/requests.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 type Owner = { person: Person; office: string }
 
-/** An office that has paid 5 of 20 dinars for a plan. */
+/** Creates an office with 20 dinars that buys a plan for 5 of them. */
 async function ownerWithPlan(): Promise<Owner> {
   const person = await signUp()
   const office = await insertOrganisation(person.id, 'office')
@@ -102,7 +102,8 @@ describe.each(Object.entries(ways))('WAL-09 a plan %s', (_name, { out, back }) =
         'update public.subscriptions set pay_with = $2 where identity_id = $1',
         [office, payWith],
       )
-      // This happens while the plan's end is still far away, because the stack's own job may run at any time.
+      // The owner is blocked while the end of the plan is still far away, because the stack's
+      // own job may run at any time.
       await out(owner)
       await endsIn(office, '20 hours')
       await runBilling()
@@ -123,7 +124,7 @@ test('WAL-09 a plan of a banned account is not renewed', async () => {
 })
 
 describe('WAL-09 time', () => {
-  /** A plan with 10 days left and a listing with 5. */
+  /** Creates an office whose plan has 10 days left and whose listing has 5. */
   async function ownerWithTime() {
     const owner = await ownerWithPlan()
     await endsIn(owner.office, '10 days')
@@ -133,7 +134,7 @@ describe('WAL-09 time', () => {
     return { ...owner, listing }
   }
 
-  /** Lets days go by: all times of the office become older, and the jobs run. */
+  /** Moves all times of the office some days into the past and runs the jobs. */
   async function pass({ office }: Owner, days: number) {
     await database().query(
       `with stop as (
@@ -152,7 +153,7 @@ describe('WAL-09 time', () => {
     await runBilling()
   }
 
-  /** The states of plan and listing, each with the days that are left. */
+  /** Returns the status of the plan and of the listing, each with the days left. */
   async function left({ office }: Owner) {
     const days = (column: string) =>
       `round((extract(epoch from ${column} - now()) / 86400)::numeric, 1)::float as days`

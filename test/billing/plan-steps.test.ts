@@ -8,8 +8,8 @@ import { claimsOf } from '../whole/planted-rows.ts'
 import { newPlan } from './purchases.ts'
 import { expectBalanced } from './wallets.ts'
 
-// The steps of a batch are one transaction, in which now() stands still, so times are exact. Between batches
-// all plans are moved a hundred years ahead, so that no other test's jobs find them due.
+// Each batch of steps is one transaction, in which now() does not change, so times are exact. Between batches
+// all plans are moved a hundred years into the future, so that they are not due for the jobs of other tests.
 const liveInSql = `
 create temporary table bills (key integer primary key, invoice_id uuid not null);
 create temporary table stood as select now() as at;
@@ -110,8 +110,9 @@ type Bill = {
   state: 'open' | 'void' | 'paid' | 'credited'
 }
 /**
- * One interval of a bill. `share` is the part of its price that was unused at the last change of plan, and
- * `value` that amount as the service keeps it, in whole fils. Amounts are in fils, times in microseconds.
+ * An interval that a bill pays for. `share` is the fraction of the price that was unused at the last
+ * change of plan, and `value` the same as an amount in whole fils, as the service stores it. Amounts are
+ * in fils, times in microseconds.
  */
 type Interval = {
   bill: Bill
@@ -139,7 +140,7 @@ function voidBills(life: Life) {
   }
 }
 
-/** Lets time pass, first in the current plan and then in the next one. */
+/** Advances the time, which uses up the current plan first and then the next one. */
 function age({ terms }: Life, by: number) {
   while (by > 0 && terms.length) {
     const { intervals } = terms[0]!
@@ -356,7 +357,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     () => ({ kind: 'end' }),
   ]
 
-  /** The state that the model expects after a step, with the highest value that may remain. */
+  /** Returns the state that the model expects after a step. `most` is the highest value that may be left. */
   function expectedOf({ balance, terms }: Life) {
     const intervals = terms.flatMap(({ intervals }) => intervals)
     return {
@@ -366,7 +367,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
         renews,
         left: terms.slice(0, i + 1).reduce((sum, term) => sum + timeLeft(term), 0),
       })),
-      // The price paid, less refunds, for the share of the time that is left.
+      // The price paid, less refunds, in proportion to the time left.
       most: intervals.reduce(
         (sum, { bill, share, left, time }) =>
           sum + (bill.total - bill.refunded) * share * left / time,
@@ -437,7 +438,7 @@ test('WAL-08 in a random life of plans no value is made, and at most a fils is l
     client.release(true)
   }
   console.log(seen)
-  // Some of these events are so rare that a short test may have none.
+  // Some of these cases are so rare that a short test may not include them.
   if (isNightly) {
     for (const [what, often] of Object.entries(seen)) expect(often, what).toBeGreaterThan(0)
   }

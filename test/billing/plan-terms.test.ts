@@ -1,4 +1,5 @@
-// A sold plan keeps its terms, and is not renewed automatically at worse ones (contract, section 7).
+// A plan keeps the terms at which it was sold, and is not renewed automatically at worse
+// ones (contract, section 7).
 import { describe, expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { drain } from '../support/jobs.ts'
@@ -21,13 +22,13 @@ async function subscriber(figures: Parameters<typeof newPlan>[0] = {}, payWith =
   return { person, plan }
 }
 
-/** Lets days go by and runs the jobs of plans. */
+/** Moves the plan some days into the past and runs the plan jobs. */
 async function pass(person: Person, days: number) {
   await agePlans(person, days)
   for (const job of ['downgrade_plans', 'remind_of_plans', 'renew_plans']) await drain(job)
 }
 
-/** The day on which the current plan ends, as notifications write it. */
+/** Returns the last day of the current plan in the format of notifications. */
 async function lastDay(person: Person): Promise<string> {
   const { subscription } = await current(person)
   return new Date(Date.parse(subscription.endsAt) + 3 * 3_600_000)
@@ -118,7 +119,7 @@ describe('WAL-10 a renewal', () => {
   ])('that is %s is neither paid nor invoiced by itself', async (_name, column, value) => {
     for (const payWith of ['wallet', 'invoice']) {
       const { person, plan } = await subscriber({ credits: 1 }, payWith)
-      await pass(person, 22.5) // the reminder's time has not come
+      await pass(person, 22.5) // the reminder is not due yet
       await change(plan, column, value)
       await pass(person, 6.75)
       expect(await walletOf(person)).toMatchObject({ available: 90 })

@@ -1,5 +1,5 @@
-// Tests the table in docs/contract/billing.md for every state of our payments and refunds and every status
-// that a provider may report. The last status reported is booked or raises an alarm.
+// Tests the table in docs/contract/billing.md: every state of our payments and refunds with every status that
+// a provider may report. The last status reported is booked or raises an alarm.
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
@@ -18,7 +18,7 @@ type Word = 'paid' | 'refunded' | 'failed' | 'pending' | 'unknown'
 /** Stands for any status that a provider may introduce later. */
 const anotherWord = 'HELD_FOR_REVIEW'
 
-/** The meanings of each provider's statuses; `unknown` means that it has no such charge or refund. */
+/** What each provider's statuses mean; `unknown` means that the provider has no such charge or refund. */
 const chargeWords: Record<Provider, Record<string, Word>> = {
   tap: {
     CAPTURED: 'paid',
@@ -78,7 +78,7 @@ const refundWords: Record<Provider, Record<string, Word>> = {
   sandbox: { refunded: 'refunded', '': 'unknown' },
 }
 
-/** Returns all statuses at night, and by day one of each meaning, chosen by `index`. */
+/** In nightly runs returns all statuses; otherwise one of each meaning, chosen by `index`. */
 const someOfEach = (words: Record<string, Word>, index: number): [string, Word][] => {
   const all = Object.entries(words)
   return all.filter(([word, means]) => {
@@ -97,7 +97,9 @@ const payments: Record<string, Partial<Record<Word, [state: string, ...alarms: s
 }
 
 type Refunded = [state: string, available: number, held: number, ...alarms: string[]]
-/** A refund of 4 of 10 dinars: its state, available and held money and open alarms after each report. */
+/**
+ * A refund of 4 out of 10 dinars. Each entry is its state, the available and held money, and the open alarms.
+ */
 const refunds: Record<string, { before: Refunded } & Partial<Record<Word, Refunded>>> = {
   'requested, without an answer': {
     before: ['requested', 6, 4],
@@ -314,7 +316,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah', 'sandbox'] as const)('%s', (
       for (let times = 0; times < 2; times++) {
         const { status } = await reportRefund(ref, there, word, isOurs ? requestId : null)
           .catch((error) => {
-            if (error.code === '23505') return { status: 200 } // the sandbox has it already
+            if (error.code === '23505') return { status: 200 } // the sandbox already has this refund
             throw error
           })
         expect(status).toBe(200)

@@ -37,7 +37,7 @@ export async function newPlan(
   return id
 }
 
-/** Buys one more interval of a plan; a renewing plan is cancelled first. */
+/** Buys another interval of a plan; first cancels a plan that renews automatically. */
 export async function buy(person: Person, planId: string, payWith = 'wallet'): Promise<Invoice> {
   await person.post('/plans/cancel')
   const { status, body } = await person.post('/plans/subscribe', { planId, payWith })

@@ -63,7 +63,7 @@ test("a listing that an admin releases by hand over its owner's quota stays paus
     database().query(`update public.properties set status = 'active' where id = $1`, [id])
   const state = async (id: string) => (await person.get(`/properties/${id}`)).body.status
   await set(restored)
-  expect(await state(restored)).toBe('paused') // the waiting listing takes a place of the quota
+  expect(await state(restored)).toBe('paused') // the listing that waits for review counts towards the quota
   await set(approved)
   expect(await state(approved)).toBe('active')
   await set(restored)

@@ -42,7 +42,8 @@ describe.runIf(hasSandbox)('a refund to its source', () => {
       result: '4.000 KWD to the source, once its provider has answered. This cannot be undone.',
     })
     expect(await walletOf(person)).toMatchObject({ available: 6, held: 4 })
-    // The job skips a refund for its first two minutes, because the facade may have sent the request already.
+    // The job skips a refund for its first two minutes, because the facade may
+    // already be sending the request.
     await database().query(
       `update public.refunds set created_at = now() - interval '3 minutes' where id = $1`,
       [row.id],

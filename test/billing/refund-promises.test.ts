@@ -63,7 +63,10 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   type Word = 'refunded' | 'pending' | 'failed'
   type Told = { ref: string; event: { body: Json; headers: Json } }
 
-  /** Makes a refund at the provider, or carries out ours if its id is given, and returns its event. */
+  /**
+   * Creates a completed refund at the provider and returns its event. With `ours`, it
+   * carries out our refund of this id.
+   */
   function paidBack(charge: Json, amount: number, ours?: string, ref?: string): Told {
     ref ??= kind === 'tap'
       ? `re_${randomUUID()}`
@@ -101,7 +104,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return { ref, event: { body, headers: { 'myfatoorah-signature': signature } } }
   }
 
-  /** Requests a refund over a connection that is cut, so that it is unknown whether it was made. */
+  /** Requests a refund over a connection that breaks, so that its outcome is unknown. */
   async function lost(amount: number) {
     const made = await paid()
     provider.stub.behaviour = 'cut'
@@ -147,7 +150,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         await askAgain(refused.id)
         return (await openAlarms(refused.id)).length > 0
       })
-      // Settling the alarm has no effect on the refund, whose answer stays recorded.
+      // Settling the alarm does not change the refund: the provider's refusal stays recorded.
       await settleByHand(refused.id)
       provider.stub.behaviour = 'good'
       await waitUntil('both', async () => {
@@ -210,14 +213,14 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const { ref, event } = paidBack(charge, 3)
     expect((await deliver(event)).body.duplicate).toBe(false)
     expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
-    // While the payment has no amount left, the refund stays an alarm, however often it is reported.
+    // Until some of the payment's amount is free again, reporting the refund again only keeps the alarm open.
     expect((await deliver(event)).body.duplicate).toBe(false)
     await query(`update public.refunds set amount = 4 where id = $1`, [ours.id])
     await deliver(event)
     expect(await openAlarms(ref)).toEqual([])
     expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(3)
     expect((await deliver(event)).body.duplicate).toBe(true)
-    // Restores the amount, because the money reserved for this refund is the whole 10.
+    // Restores the amount to 10, which is what the wallet holds for this refund.
     await query(`update public.refunds set amount = 10 where id = $1`, [ours.id])
   })
 
@@ -280,7 +283,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   test('PAY-20 one that is pending and then paid back before its payment is known is booked after it', async () => {
     const person = await signUp()
     const { invoice, charge } = await startTopUp(person, '10')
-    // The provider's id is not known yet, as when its answer to the charge is late.
+    // The provider's id of the charge is not known yet, as if its response to the charge were late.
     await query('update public.payments set provider_ref = null where invoice_id = $1', [
       invoice.id,
     ])
@@ -309,7 +312,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   })
 
   /**
-   * Deletes an account that has 10 dinars from a payment, whose refund is refused, and 3.5 from elsewhere.
+   * Deletes an account that has 10 dinars from a payment and 3.5 from elsewhere. The
+   * provider refuses the refund.
    */
   async function left() {
     const made = await paid()

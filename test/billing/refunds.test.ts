@@ -16,7 +16,8 @@ const creditsOf = async (person: Person) =>
   (await person.get('/plans/current')).body.usage.featuredCredits.left
 
 describe('a full refund takes back what its own invoice gave', () => {
-  // Each row: the intervals bought, the days since then, the purchases refunded in turn, the days left.
+  // Each row has the intervals bought, the days since then, the purchases to refund in
+  // this order, and the days left.
   const orders: [name: string, bought: number, passed: number, refunded: number[], left: number][] =
     [
       ['the one that runs: the next begins at once, with its whole length', 2, 10, [0], 30],
@@ -78,7 +79,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     const short = await buy(person, plan)
     await database().query('update public.plans set interval_days = 90 where id = $1', [plan])
     await buy(person, plan)
-    expect(await currentPlan(person)).toEqual([plan, 30]) // the longer one follows
+    expect(await currentPlan(person)).toEqual([plan, 30]) // the longer plan follows
     await refund(admin, short)
     expect(await currentPlan(person)).toEqual([plan, 90])
   })
@@ -118,7 +119,7 @@ describe('a full refund takes back what its own invoice gave', () => {
       await buy(person, plan),
     ]
     expect(await creditsOf(person)).toBe(9)
-    // Two of the credits were used, which only SQL can record until listings can be featured.
+    // Uses up two of the credits, which only SQL can do until listings can be featured.
     await database().query(
       'update public.featured_credits set credits = credits - 2 where invoice_id = $1',
       [first.id],

@@ -15,7 +15,7 @@ import { agePayment } from './provider.ts'
 const statusOf = async (person: Person, { id }: Invoice) =>
   (await person.get(`/payments/status/${id}`)).body.state
 
-// The table in docs/apps/payments.md.
+// Tests the table in docs/apps/payments.md.
 describe.runIf(hasSandbox)('what the page of the sandbox is told to do', () => {
   test.each(['once', 'twice', 'late', 'never'] as const)('pay, %s', async (callback) => {
     const person = await signUp()

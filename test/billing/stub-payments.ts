@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** The stub's behaviour until a test changes it; some values cause a timeout. */
+/** How the stub behaves until a test changes it. With some values, requests time out. */
 type Behaviour =
   | 'good'
   | 'slow'
@@ -25,9 +25,12 @@ export type PaymentStub = {
   requests: string[]
   charges: Map<string, Json>
   refunds: Map<string, Json>
-  /** The functions that send the answers held back while the behaviour is `late`. */
+  /** Functions that send the responses held back while the behaviour is `late`. */
   late: (() => void)[]
-  /** The stub's first id. Each stub has a range of its own, because jobs look up all payments. */
+  /**
+   * The first id that the stub assigns. Each stub has its own range of ids,
+   * because jobs look up all payments.
+   */
   firstId: number
   madeFor: (paymentId: string) => Json[]
   stop: () => Promise<void>

@@ -51,7 +51,7 @@ describe.runIf(hasStack)('Tap', () => {
   test('PAY-04 a charge reported in another currency pays nothing and raises an alarm', async () => {
     const person = await signUp()
     const { invoice, charge, paymentId } = await begun(person)
-    // An amount in another currency is signed with other decimals.
+    // The signature contains the amount with the decimals of its currency.
     const text = `x_id${charge.id}x_amount10.00x_currencyUSD` +
       `x_gateway_reference${charge.reference.gateway}` +
       `x_payment_reference${charge.reference.payment}` +

@@ -1,4 +1,4 @@
-// The timing part of PAY-01: a webhook is answered within a second.
+// The timing part of PAY-01: a webhook gets its response within a second.
 import { expect, test } from 'vitest'
 import { signUp } from '../support/client.ts'
 import {

@@ -63,7 +63,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const heard = <Event extends Name>(event: Event) =>
       all.filter((one) => one.event === event).map(({ data }) => data as Events[Event])
     const titles = () => heard('notification').map(({ notification }) => notification.titleAr)
-    /** Events during a join are not received, so the notification is sent again until it arrives. */
+    /** Events are lost while a channel is being joined, so this sends the notification until it arrives. */
     const hears = (title: string) =>
       waitUntil('it hears', async () => {
         await notify(person, 'system', serviceMessage(title))
@@ -74,7 +74,10 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
       chat,
       heard,
       hears,
-      /** Waits for a new notification. Events arrive in order, so all earlier ones have arrived by then. */
+      /**
+       * Sends a notification and waits for it. Events arrive in order, so all earlier
+       * ones have then arrived, too.
+       */
       async settled() {
         const mark = `علامة ${++marks}`
         await notify(person, 'system', serviceMessage(mark))
@@ -97,7 +100,8 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     for (const each of [phone, tablet]) expect(each.heard('message_read')).toEqual([upTo(2)])
     expect(reader.heard('message_read')).toEqual([])
 
-    // A device gets no read positions of a conversation that it left, or while receipts are off.
+    // A device gets no read positions of a conversation after leaving it. No device gets
+    // any while receipts are off.
     phone.chat.leave(conversationId)
     await sendMessageAs(a, conversationId)
     await read(b, conversationId)
@@ -172,7 +176,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const unread = await unreadCount(b)
     const notified = { identityId: b.identityId, notification, unread }
     for (const each of [phone, tablet]) expect(each.heard('notification').at(-1)).toEqual(notified)
-    // A message adds no `notification` event, because it has its own events.
+    // A message has its own events, so it does not cause a `notification` event.
     expect(phone.heard('notification')).toHaveLength(before + 1)
     await other.settled()
     expect(other.heard('notification').map(({ notification }) => notification.kind))

@@ -46,7 +46,8 @@ test('a block stops messages and new conversations both ways; the history stays'
 
 test('a message that was left out for a block which is gone by now is to be sent once more', async () => {
   const { a, conversationId } = await startConversation()
-  // write_message calls this when it has stored nothing, to find the reason.
+  // write_message calls this function to find out why it has stored nothing. Here there is no reason any
+  // more, so the error code asks for a retry.
   await expect(
     database().query(
       `select private.refuse_message(row($1::uuid, $2::uuid, 'one', 'text', 'نص', null, null))`,

@@ -1,4 +1,5 @@
-// Broadcasts are counted per action, because each is billed and too many get a project throttled.
+// Counts the broadcasts of each action, because every broadcast is billed and too
+// many get a project throttled.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
@@ -70,7 +71,7 @@ test('a repeated and a refused message are no broadcast', async () => {
 
 test('reading is two broadcasts, without receipts one, and none when repeated', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
-  // Reading a notification would be one more broadcast, so notifications of messages are off here.
+  // Notifications of messages are off, because reading one would cause another broadcast.
   await b.patch('/settings', { notifications: { messages: { inApp: false } } })
   await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
@@ -190,8 +191,8 @@ test('a login/logout loop with sixty conversations broadcasts once per sign-out,
       expect((await session.post('/auth/logout', {})).status).toBe(204)
     }
   })
-  // The nine names in between belong to no account any more. The last event on each of these channels
-  // contains the next name.
+  // The account no longer uses the nine names in between. On each of these channels, the last
+  // event contains the next name.
   const { rows } = await database().query(
     `with recursive chain as (
        select accounts.topic::text as topic, 0 as nth from public.accounts where id = $1
@@ -223,7 +224,7 @@ test('a session that only checks a password changes no channel name', async () =
   const { identifier, password } = a
   const [topic, { liveTopic }] = [await topicOf(a), await listEntry(a, id)]
   const tries = async () => {
-    // The new password equals the current one, so it is refused after the proof.
+    // The new password equals the current one, so it is refused after the current one was checked.
     await a.post('/auth/password/change', { currentPassword: password, newPassword: password })
     await a.post('/auth/password/change', { currentPassword: 'not this', newPassword: password })
     await guest.post('/auth/login', { identifier, password: 'not this either' })
@@ -243,7 +244,7 @@ test('a session that only checks a password changes no channel name', async () =
 })
 
 test('a session that claims to be the product’s own gets no privilege', async () => {
-  // This makes the facade call Auth, so that Auth may store the user agent of such calls.
+  // Makes the facade call Auth, which may then store the user agent of the facade.
   await a.post('/auth/password/change', { currentPassword: a.password, newPassword: a.password })
   const { rows } = await database().query(
     `select distinct user_agent from auth.sessions where user_agent is not null`,

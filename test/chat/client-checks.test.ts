@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
-// A working link never polls in these tests.
+// In these tests the client never polls while its link works.
 withCheckTimes({ whole: never, broken: 300 })
 
 function app(person: Person, link: Link, url = projectUrl) {
@@ -89,7 +89,7 @@ testLocally('through the gateway while there is no socket', async () => {
   const changed = await messagesPage(b, conversationId, `?changedSince=${changedAt}`)
   expect(changed.items).toMatchObject([{ id: hidden.id, body: '', hidden: true }])
 
-  // A change just before the socket returns is not missed either.
+  // A change just before the socket reconnects is not missed either.
   await sendMessageAs(d, quiet)
   const second = await startGateway({}, { port: first.port })
   toEnd.push(second.kill)
@@ -99,7 +99,7 @@ testLocally('through the gateway while there is no socket', async () => {
   expect([shown, errors]).toEqual([['1', '2', '3'], []])
 })
 
-/** The platform's sockets, but they hold back frames, by event, until a test releases them. */
+/** Returns a WebSocket class that holds back received frames until a test releases those of an event. */
 function held() {
   const frames: { event: string; pass: () => void }[] = []
   class Held extends WebSocket {
@@ -162,7 +162,10 @@ testLocally('CHAT-25 the oldest of too many sockets is told, and what it sends f
   expect(newest.errors).toEqual([])
 })
 
-/** A gateway that accepts the token and closes the socket at the first message. */
+/**
+ * Returns a WebSocket class that simulates a gateway: it accepts the token and closes the
+ * socket at the first message.
+ */
 function closingAt(code: number, reason: string) {
   return class {
     onopen?: () => void

@@ -59,7 +59,7 @@ function app(person: Person) {
   return { chat, shown, channels, looks: () => looks }
 }
 
-// Without checks by the clock, a device learns a channel's new name only from an event.
+// Without periodic checks, a device learns a channel's new name only from an event.
 withCheckTimes({ whole: never })
 
 const liveOf = async (person: Person, id: string) =>
@@ -97,7 +97,7 @@ test('presence and typing of the other side are shown, and nothing else is accep
   await waitUntil('it is gone', () => right.shown.here === false)
   expect([left.shown.typing, right.shown.typing]).toEqual([0, 1])
 
-  // Events with other names that a participant sends on the live channel are ignored.
+  // If a participant sends events with other names on the live channel, they are ignored.
   const forger = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(a.accessToken),
   })
@@ -168,7 +168,7 @@ test(
 )
 
 test('PR-02 a signed-out device is left alone on the old channel within 30 s', async () => {
-  // The promised 30 s are enough for one check and a little more.
+  // A check every 25 s is enough for the promised 30 s. The test shortens this interval.
   expect(usualCheckTimes.whole).toBe(25_000)
   checkTimes.whole = 1000
   const { a, b, conversationId } = await startConversation()
@@ -192,7 +192,7 @@ test('PR-02 a signed-out device is left alone on the old channel within 30 s', a
   await waitUntil('the tablet sees it', () => onTablet.shown.typing > 0)
   await right.chat.send({ conversationId, body: 'بعد الخروج' })
   await waitUntil('and receives', () => onTablet.shown.messages.length === 1)
-  // The phone has already received the error for its sign-out, and receives it again at the next check.
+  // The phone already received the error when it signed out, and receives it again at the next check.
   const errors = onPhone.shown.errors.length
   await waitUntil('the phone gets the error', () => onPhone.shown.errors.length > errors)
   expect(onPhone.shown.errors).toContain('token_invalid')

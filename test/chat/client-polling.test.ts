@@ -89,8 +89,8 @@ describe('the client module over Realtime', () => {
           updated(conversationId, 2) && updated(other, 1) && updated(read, 0) &&
           updates.some((update) => update.conversationId === quiet && update.archived),
       )
-      // Although nothing has changed, a poll takes a second request, for the joined conversation, because
-      // that is not the newest one.
+      // Even if nothing has changed, each poll needs a second request for the joined conversation, because
+      // the newest conversation is another one.
       const poll = ['/conversations?limit=1', `/conversations/${conversationId}`]
       const twice = [...poll, ...poll].join()
       await waitUntil('two polls ask for no more', () => requests.slice(-4).join() === twice)
@@ -107,7 +107,7 @@ describe('the client module over Realtime', () => {
       const { length } = requests
       shown.visible = true
       await waitUntil('it polls again when the app is back', () => requests.length > length)
-      // A change to an old conversation shows only in its changedAt.
+      // A change to an old conversation is visible only in its changedAt.
       await b.patch(`/conversations/${quiet}`, { archived: false })
       await waitUntil(
         'the change of an old one has arrived',

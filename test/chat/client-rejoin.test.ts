@@ -84,7 +84,7 @@ testLocally('after one late message the others come live again', async () => {
   await waitUntil('the channel is joined anew', () => realtime.tenant.streaming)
   await waitUntil('there is one of each', () => supabase.getChannels().length === 2)
 
-  // From here on the chat checks only after a join, so everything else that arrives is live.
+  // From here on the chat fetches messages only after a join, so any other message that arrives came live.
   checkTimes.whole = never
   const sent = ['1', '2']
   await waitUntil('one comes live', async () => {
@@ -141,8 +141,8 @@ testLocally('what was sent before a channel was joined is no reason to join it a
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
-  // The connection breaks, and the check after the next join finds the messages sent in between. A check that
-  // was already due is made at once.
+  // After the connection breaks, the check that follows the next join finds the messages sent in between. A
+  // check that was already due runs at once.
   Object.assign(checkTimes, { broken: never, eventLate: 100 })
   delay = new Promise((resolve) => (goOn = resolve))
   const [channel] = supabase.getChannels()

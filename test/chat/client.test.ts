@@ -115,7 +115,8 @@ describe.each(Object.keys(links))('over %s', (way) => {
     await right.chat.join(conversationId)
     await left.chat.send({ conversationId, body: 'قبل' })
     await waitUntil('the first is shown', () => shown(right) === 1)
-    // The update may come twice, because joining an account's channel also delivers missed ones.
+    // The update may arrive twice, because a client that joins an account's channel
+    // also receives missed updates.
     await waitUntil('and its update arrives', () => right.shown.updates.length > 0)
     right.chat.leave(conversationId)
     const updates = [...right.shown.updates]
@@ -216,7 +217,7 @@ test('resends under the same id until answered, and respects Retry-After', async
 describe('a feed', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
-  /** Lets more time pass than a feed ever waits. */
+  /** Advances the time by more than a feed ever waits. */
   const later = () => vi.advanceTimersByTimeAsync(60_000)
 
   const message = (seq: number) => ({ seq }) as Message

@@ -252,7 +252,7 @@ test('the list is newest first, in pages, with unread counts', async () => {
   expect([body.unreadTotal, body.nextCursor]).toEqual([15, null])
 
   const first = (await a.get('/conversations?limit=2')).body
-  await postMessage(people[0]!, ids[4]!, 'جديد') // the last one comes to the top
+  await postMessage(people[0]!, ids[4]!, 'جديد') // the last conversation moves to the top
   const rest = (await a.get(`/conversations?limit=3&cursor=${first.nextCursor}`)).body
   expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.slice(0, 4))
   expect((await a.get('/conversations?limit=1')).body.items[0].id).toBe(ids[4])
@@ -279,7 +279,7 @@ test('reading only lowers the unread count, and own messages do not count', asyn
   expect(await read({ upToSeq: 1 })).toEqual({ unread: 3 })
   expect(await read()).toEqual({ unread: 0 })
   expect(await read({ upToSeq: 2_000_000_000 })).toEqual({ unread: 0 })
-  await postMessage(a, id) // the read position beyond the newest message does not cover this one
+  await postMessage(a, id) // unread, because a read position is never beyond the newest message
   expect((await listEntry(b, id)).unread).toBe(1)
   expect((await listEntry(a, id)).unread).toBe(1)
   for (const upToSeq of [-1, 1.5, '1']) {

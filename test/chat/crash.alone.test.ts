@@ -112,7 +112,7 @@ describe.runIf(hasStack)('chat survives', () => {
 
   test('when Realtime is killed, joined sockets stay and miss nothing', async () => {
     const { a, b, conversationId } = await startConversation()
-    // This gateway never polls, so messages come live or are fetched when its channel receives events again.
+    // This gateway never polls. Messages arrive live or, once its channel receives events again, are fetched.
     const own = await startGateway({}, { times: { accessEvery: never, updatesEvery: never } })
     gateways.push(own)
     const [left, right] = [
@@ -130,7 +130,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await killed
     await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
-    // The channel delivers live events again, so messages do not have to be fetched.
+    // The channel delivers live events again, so this message does not have to be fetched.
     await left.sendMessage(conversationId, 'حيّ')
     await waitUntil('events arrive again', () => right.messages().length === 26)
     expect(right.closed).toBeUndefined()

@@ -1,4 +1,5 @@
-// Many sockets at the chat gateway, for CHAT-10. Their tokens are signed with the embedded stack's own key.
+// Opens many sockets at the chat gateway, for CHAT-10. Their tokens are signed with
+// the embedded stack's own key.
 import { isNightly } from '../support/nightly.ts'
 import { pause } from '../support/wait.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
@@ -8,7 +9,10 @@ import { mintToken } from '../support/tokens.ts'
 
 export type SignedIn = Guest & { identityId: string; accessToken: string }
 
-/** Inserts users and sessions and signs their tokens with the project's key, so nobody has to sign in. */
+/**
+ * Creates people with sessions without signing them in: inserts the rows and signs
+ * tokens with the project's key.
+ */
 export async function signedInPeople(count: number): Promise<SignedIn[]> {
   const { accessToken } = await signUp()
   const { rows: sessions } = await database().query(

@@ -9,7 +9,7 @@ import { shortSocketOf, socketOf } from './sockets.ts'
 
 afterEach(closeClients)
 
-/** Returns the messages and updates that a socket received, as "m1" and "u1". */
+/** Returns the numbers of the messages and updates that a socket received, such as "m1" and "u1". */
 const story = ({ frames }: ChatSocket) =>
   frames.flatMap(({ event, data }) => {
     if (event === 'new_message') return [`m${data.message.seq}`]
@@ -23,7 +23,7 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
   await joined.join(conversationId)
   await own.join(conversationId)
-  // Until the account's channel receives events, one update may stand for many messages.
+  // Until the gateway receives the account's events, it may send one update for several messages.
   await sender.sendMessage(conversationId, '1')
   await waitUntil(
     'the first came to all',
@@ -31,7 +31,7 @@ test('one event becomes new_message, then conversation_updated, for each socket'
   )
   for (const i of upTo(30).slice(1)) await sender.sendMessage(conversationId, String(i))
   await waitUntil('all came', () => story(joined).length === 60 && story(only).length === 30)
-  // Each update follows its message; the next message may come before it.
+  // An update comes after its message, but not necessarily before the next message.
   const events = story(joined)
   for (const kind of ['m', 'u']) {
     expect(events.filter((one) => one.startsWith(kind))).toEqual(upTo(30).map((i) => kind + i))
@@ -121,12 +121,12 @@ testWithKey('a channel outlives the token by which it was joined', async () => {
   const [long, sender] = [await socketOf(b), await socketOf(a)]
   await long.join(conversationId)
   expect((await short.waitForClose()).code).toBe(4401)
-  // Shows what Realtime does with a channel whose token was not renewed.
+  // For comparison: Realtime ends a channel whose token is not renewed.
   const ended = await joinAs({ accessToken }, await topicOf(b))
   await waitUntil('such a channel has ended', () => ended.channel.state !== 'joined')
   await sender.sendMessage(conversationId, 'بعد')
   await waitUntil('it receives', () => long.messages().length === 1)
-  // Here the socket with the newest token closes.
+  // Now the socket with the newest token closes.
   const last = await socketOf({
     accessToken: mintToken(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
   })

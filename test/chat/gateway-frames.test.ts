@@ -153,7 +153,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
         data: {
           message: {
             conversationId,
-            clientMessageId, // the client's own, as it was sent
+            clientMessageId, // the client's own id, unchanged
             replyToId: quoted.id,
             body: '29.375912,47.977413',
           },
@@ -197,7 +197,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     await storm()
     const before = megabytes()
     for (let i = 0; i < 5; i++) await storm()
-    // Node retains about 15 MB after 60 storms, and no more after that.
+    // After 60 storms Node retains about 15 MB; further storms add nothing.
     await waitUntil('of 400 MB received less than 60 stay', () => megabytes() < before + 60)
   })
 })
@@ -240,14 +240,14 @@ describe.runIf(hasStack)('upgrades that are none', () => {
   test('CHAT-10 an endless request head is not waited for', async () => {
     const hasty = await startGateway({}, { times: { headTime: 1000 } })
     const slow = new RawSocket(hasty.url)
-    // Sending the whole head would take ten times the allowed time.
+    // Sending the whole head takes ten times as long as allowed.
     const head = upgradeHead('/chat')
     for (let sent = 0; !slow.ended; sent++) {
       slow.write(Buffer.from(head.slice(sent, sent + 1)))
       await pause(10 * 1000 / head.length, 'time is the subject')
     }
     await hasty.kill()
-    // A head that is too long is answered, one that takes too long is not.
+    // A head that is too long gets a response; one that takes too long does not.
     const long = new RawSocket(gateway.url)
     let read = ''
     long.socket.on('data', (part) => (read += part))

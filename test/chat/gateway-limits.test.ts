@@ -117,8 +117,8 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     let count = 0
-    // Sends messages until the network's buffers and then the gateway's own buffer are full. On a slow
-    // machine the gateway closes the socket earlier, because it does not answer pings.
+    // Sends messages until the network's buffers, and then the gateway's own buffer, are full. On a slow
+    // machine the gateway closes the socket earlier, because the client does not answer pings.
     const isClosed = () =>
       gateway.output().split('\n')
         .some((line) => line.includes('"closed"') && line.includes(`"${b.id}"`))
@@ -137,7 +137,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
     const old = new ChatSocket({ url: gateway.url })
     await old.opened()
-    // The socket may be admitted or still waiting when it is closed.
+    // The gateway may close the socket before or after it has accepted the token.
     void old.ask('auth', { accessToken: b.accessToken }).then(() => old.join(conversationId))
     expect((await old.waitForClose()).code).toBe(1012)
     const [writer, next] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]

@@ -48,7 +48,10 @@ async function ownGateway(
   return { realtime, gateway, connect, calls }
 }
 
-/** Returns whether an update about a message came. Updates about earlier changes may come too. */
+/**
+ * Returns whether an update with a message has arrived. Updates without one, about
+ * earlier changes, may arrive, too.
+ */
 const heardOne = (socket: ChatSocket) =>
   socket.events('conversation_updated').some(({ lastMessage }) => lastMessage)
 
@@ -90,7 +93,7 @@ describe('the gateway', () => {
     await calls(5)
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
-    // The update arrives with the join, not at the next poll.
+    // The update arrives because of the join, not because of a poll.
     await waitUntil('the update arrives', () => heardOne(socket))
     expect(realtime.tenant.streaming).toBe(true)
   })
@@ -144,7 +147,7 @@ describe('the gateway', () => {
     const opened = { conversationId, identityId: a.identityId, lastMessage: null, unread: 0 }
     expect(await news({ accountId: a.id })).toMatchObject([opened])
     expect(await news({ accountId: a.id, seconds: 0 })).toEqual([])
-    // The other side learns of a conversation with its first message.
+    // The other side learns of a conversation only when it has a message.
     expect(await news({})).toEqual([])
     await sendMessageAs(a, conversationId)
     const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }

@@ -1,5 +1,5 @@
-// The gateway joins few Realtime channels per connection, one by one and none twice. After a break it joins
-// only those that are still needed.
+// The gateway limits the Realtime channels per connection and joins them one after another, none of them
+// twice. After a connection breaks, it joins only the channels that are still needed.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** A proxy to Realtime that can be cut off or go silent. */
+/** Starts a proxy to Realtime whose connections a test can cut or freeze. */
 async function wayTo(url: string) {
   const connections = new Map<Socket, Socket>()
   let shut = false
@@ -57,7 +57,9 @@ async function wayTo(url: string) {
   }
 }
 
-/** Starts a gateway with its own Realtime, where each join takes `joinTime` or waits for that promise. */
+/**
+ * Starts a gateway with its own Realtime. A join takes `joinTime` or, if this is a promise, waits for it.
+ */
 async function ownGateway(
   { joinTime = 0, times }: { joinTime?: number | Promise<number>; times?: Partial<Times> } = {},
 ) {
@@ -115,7 +117,7 @@ describe('the gateway at Realtime', () => {
       const { way, realtime, joins, connect } = await ownGateway({ joinTime, times })
       await Promise.all(all.map(connect))
       await waitUntil('the first joins', () => joins() === 1)
-      // Within this time the gateway would have given up a connection that counts as silent.
+      // The gateway would give up a silent connection within this time.
       await pause(2.5 * times.silenceLimit, 'time is the subject')
       expect([joins(), way.opened()]).toEqual([1, 1])
       goOn(0)
@@ -135,10 +137,11 @@ describe('the gateway at Realtime', () => {
         all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
       )
       way.cut()
-      // When one of its sessions ends, an account's channel gets another name.
+      // When a session of an account ends, the account's channel gets a new name.
       await Promise.all(others.map((other) => other.post('/auth/logout', {})))
       way.mend()
-      // Realtime would refuse a join before it answers later joins on the same connection.
+      // Realtime refuses a join before it answers later ones on the same connection, so
+      // no refusal is outstanding.
       await waitUntil('all are joined again', () => joins() >= 12 && realtime.channels() === 6)
       expect(joins()).toBe(12)
       expect(calls('current_topics')).toBe(1)
@@ -169,7 +172,7 @@ describe('the gateway at Realtime', () => {
     const early = await Promise.all(all.slice(3, 6).map(connect))
     await waitUntil('one is joining', () => joins() > 3)
     early.forEach((socket) => socket.close())
-    // A later channel on the same connection receives events once the earlier joins are over.
+    // A channel that is joined later on the same connection receives events once the earlier joins are over.
     const last = await connect(all[6]!)
     const conversationId = await conversationBetween(all[0]!, all[6]!)
     await waitUntil('it hears', async () => {

@@ -1,4 +1,5 @@
-// Rights end while a socket is open; test/chat/rights.timing.test.ts measures how quickly that takes effect.
+// The loss of rights while a socket is open; test/chat/rights.timing.test.ts measures
+// how quickly it takes effect.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ChatSocket, toldAll } from '../support/chat-socket.ts'
@@ -33,7 +34,7 @@ test("AUTH-13 a suspended account's socket closes with 4403 and receives nothing
   const { a, b, conversationId, left, right } = await talking()
   await suspend(b)
   const before = right.messages().length
-  // The message is refused, because the other side cannot read it any more.
+  // The message is refused, because the other side can no longer read it.
   expect((await left.sendMessage(conversationId, 'بعد')).data.code).toBe('blocked')
   expect((await right.waitForClose()).code).toBe(4403)
   expect(right.events('error').at(-1)).toMatchObject({ code: 'account_suspended' })
@@ -68,7 +69,7 @@ test.each([
         conversationBetween(other, b)
       ),
     )
-    // Each conversation and the account notice the end of the rights independently, in any order.
+    // The gateway notices the loss of rights separately for the account and each conversation, in any order.
     const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
     await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
     await end(b)
@@ -129,7 +130,8 @@ test('IDN-06 a removed identity no longer receives its conversations', async () 
   await left.sendMessage(body.id, 'بعد')
   await toldAll(b, right)
   expect(right.messages().length).toBe(1)
-  // The account is unchanged, so the socket stays open, but it has no acting identity until one is chosen.
+  // The account is unchanged, so the socket stays open. It has no acting identity
+  // until the client chooses one.
   expect(right.closed).toBeUndefined()
   expect(await right.sendMessage(body.id, 'x'))
     .toMatchObject({ event: 'error', data: { code: 'identity_not_usable' } })
@@ -194,7 +196,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
       const { a, conversationId } = await startConversation()
       const gateway = await startGateway({}, { times: { answerTime: 240_000 } })
       const holder = await database().connect()
-      /** Returns false if the token ended before the message was on its way. */
+      /** Returns false if the token expired before the gateway began to store the message. */
       async function inTime(seconds: number): Promise<boolean> {
         const { socket, exp } = await shortSocketOf(a, { url: gateway.url, seconds })
         await holder.query('begin')
@@ -212,7 +214,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
         expect(socket.closed).toBeUndefined()
         await holder.query('commit')
         expect((await said).event).toBe('ack')
-        // The message is refused or no longer answered, depending on what the gateway notices first.
+        // The late message is refused or gets no response, depending on what the gateway notices first.
         expect((await late).event).toBeOneOf(['error', 'closed'])
         expect((await socket.waitForClose()).code).toBe(4401)
         return true

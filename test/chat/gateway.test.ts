@@ -126,7 +126,7 @@ test('CHAT-02 only joined sockets receive messages', async () => {
   expect(updatedSeqs(only)).toEqual(upTo(100))
   expect(left.frames.filter(({ event }) => event !== 'ack' && event !== 'presence')).toEqual([])
 
-  // Under load too, nothing about a conversation comes after the answer to leave_conversation.
+  // Even under load, nothing about a conversation arrives after the response to leave_conversation.
   await left.join(conversationId)
   const count = bulk(1000, 150)
   const storm = (async () => {
@@ -232,7 +232,7 @@ test('CHAT-14 markup is text, and links are not fetched', async () => {
   expect(bodies(right)).toEqual(texts)
   expect((await wholeHistory(b, conversationId)).map(({ body }) => body)).toEqual(texts)
   expect(requests).toEqual([])
-  // This request is recorded, so an earlier one would have been recorded too.
+  // The server records this request, so it would have recorded earlier ones, too.
   await fetch(`http://127.0.0.1:${port}/`)
   expect(requests).toEqual(['/'])
   listener.close()

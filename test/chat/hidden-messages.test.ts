@@ -210,7 +210,7 @@ describe('both sides hear of it', () => {
       let received = 0
       chat.on('new_message', () => received++)
       const { body: { id, seq } } = await postMessage(a, conversationId, words)
-      // A socket or chat that has the message also receives the events of the account's channel.
+      // A socket or chat that has received the message also receives the account's events.
       await waitUntil(
         'all have it',
         () =>

@@ -90,7 +90,7 @@ test('any message brings it back, one that is muted as well only a message of on
   expect(hidden).toMatchObject({ id, unread: 2, muted: true, lastMessage: { seq: 3 } })
   await sendMessageAs(b, id)
   expect(await listEntry(b, id)).toMatchObject({ archived: false, muted: true, unread: 2 })
-  // A conversation that is not archived stays in the list, and its unread messages are in the total.
+  // The conversation is no longer archived, so it stays in the list and its unread messages count.
   await sendMessageAs(a, id)
   expect(await page(b)).toMatchObject({ items: [{ id, unread: 3 }], unreadTotal: 3 })
 })
@@ -182,7 +182,7 @@ test('CHAT-18 across a block and with who is gone both work, and own devices hea
         await archive(person, 1),
         await change(person, { muted: false, archived: false }),
       ]
-      // Events of the message and of the block may come at any moment.
+      // Ignores the events of the message and of the block, which may arrive at any moment.
       const own = answers.map(({ changedAt }) => changedAt)
       const heard = () =>
         device.payloads('conversation_updated')
@@ -250,7 +250,8 @@ describe('two at once', () => {
     for (let seq = 1; seq <= 20; seq++) {
       const [archived, sent] = await Promise.all([archive(b, seq - 1), postMessage(a, id)])
       expect(sent.status).toBe(201)
-      // The answer shows the state before the message or after it; the message unarchives the conversation.
+      // The response may show the state before the message or after it, when the
+      // conversation is no longer archived.
       expect(archived.archived).toBe(archived.lastMessage?.seq !== seq)
       expect(await listEntry(b, id)).toMatchObject({ archived: false, lastMessage: { seq } })
     }

@@ -4,7 +4,7 @@ import { database, type Person } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { notificationsOf } from '../support/notifications.ts'
 
-// Signs that people see as one character, although each consists of several.
+// Graphemes: people see each as one character, although it consists of several code points.
 const signs: Record<string, string> = {
   'the flag of Kuwait': '\u{1F1F0}\u{1F1FC}',
   'the flag of Scotland': '\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}',
@@ -22,7 +22,7 @@ const signs: Record<string, string> = {
 }
 
 const segmenter = new Intl.Segmenter()
-/** Returns the longest beginning of `most` characters or fewer that ends where a grapheme ends. */
+/** Returns the longest prefix of at most `most` code points that does not split a grapheme. */
 function beginning(text: string, most: number): string {
   let whole = ''
   for (const { segment } of segmenter.segment(text)) {

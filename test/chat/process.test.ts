@@ -54,11 +54,11 @@ testLocally('CRASH-05 a second signal ends the gateway at once', async () => {
     await socket.join(conversationId)
     await holder.query('begin')
     await holder.query('select from public.accounts where id = $1 for update', [a.id])
-    // The gateway waits for the answer to this before it closes its sockets.
+    // The gateway waits until this message is stored before it closes its sockets.
     void socket.sendMessage(conversationId, 'متاح؟')
     await untilLocked('send_message')
     void own.end()
-    // Two signals at the same moment would be received as one.
+    // Two signals sent at the same moment would arrive as one.
     await waitUntil('the first has come', () => own.said().includes('stopping'))
     expect(await own.end()).toEqual([1, null])
   } finally {

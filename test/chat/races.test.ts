@@ -142,7 +142,7 @@ test('a reader waits for a message on its way, which an event may have announced
 
 test('CHAT-12 the unread count stays right while one writes a hundred messages and the other reads', async () => {
   const { a, b, conversationId: id } = await startConversation()
-  // The other side does not list a conversation without messages.
+  // Sends a first message, because the other side does not list a conversation without messages.
   await postMessage(a, id, textMessage('x'))
   let sent = 1
   const writing = (async () => {

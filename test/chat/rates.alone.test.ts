@@ -1,4 +1,4 @@
-// LOAD-05: the limit of messages that an account may send through the facade, the Data API and the gateway.
+// LOAD-05: the rate limit on an account's messages through the facade, the Data API and the gateway.
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'

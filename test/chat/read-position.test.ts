@@ -91,8 +91,8 @@ test('CHAT-19 every event carries the position: over Realtime, by the gateway, w
   const updates = () => socket.events('conversation_updated')
   await waitUntil('the message', () => updates().at(-1)?.lastMessage.mine === false)
   const states = updates().map(({ peerReadSeq, lastMessage: { mine } }) => `${peerReadSeq} ${mine}`)
-  // If a change came before the gateway received database events, the gateway sends only the current state,
-  // without the event.
+  // If the change comes before the gateway receives the account's events, the gateway sends the
+  // current state but not the event.
   expect([['1 true', '1 false'], ['1 false']]).toContainEqual([...new Set(states)])
   const live = { conversationId: id, identityId: a.identityId, upToSeq: 1 }
   expect([[], [live]]).toContainEqual(socket.events('message_read'))

@@ -102,7 +102,7 @@ test(
       status: 403,
       body: { error: { code: 'blocked' } },
     })
-    // A read position is not sent to a person who may no longer receive it.
+    // The sender of the messages gets no read position, because the account may not receive events any more.
     await b.post(`/conversations/${id}/read`)
     await expectMoved(atA)
     expect(atB.payloads('topic_changed')).toEqual([])
@@ -169,7 +169,7 @@ test('IDN-06 a removed identity receives its conversations no more', async () =>
   expect(await statuses([b, a], liveTopic)).toEqual([joined, refused])
   expect(await postMessage(a, own.id, 'x')).toMatchObject({ status: 403 })
   await b.post(`/conversations/${own.id}/read`)
-  // The account's channel continues for its own and its other identities' events.
+  // The account's channel still delivers the events of the account and of its other identities.
   await postMessage(b, id, 'إلى الشخص نفسه')
   await atA.waitFor('new_message', 2)
   expect(bodies(atA)).toEqual(['قبل', 'إلى الشخص نفسه'])

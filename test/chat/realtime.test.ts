@@ -245,7 +245,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     const forged = { message: { seq: 99, body: 'مزورة' } }
     await other.send('new_message', forged)
     await other.send('conversation_updated', { unread: 99 })
-    // Realtime answers this only after everything that was sent before it.
+    // Realtime answers this only after it has handled everything that was sent before.
     await other.channel.unsubscribe()
     for (const person of [b, await signUp(), undefined]) {
       const answer = await fetch(`${projectUrl}/realtime/v1/api/broadcast`, {
@@ -266,7 +266,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
           ),
         }),
       })
-      // A forbidden send is accepted and dropped, as on the platform.
+      // As on the platform, a forbidden broadcast is accepted and dropped.
       expect(answer.status).toBe(202)
     }
     const live = await joinAs(b, shared.liveTopic)

@@ -23,7 +23,7 @@ async function talk(url: string, a: SignedIn, b: SignedIn): Promise<Talk> {
   return { left, right, id }
 }
 
-/** Sends a message and returns the milliseconds until the other side has it. */
+/** Sends a message and returns the milliseconds until the other side has received it. */
 async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   const began = performance.now()
   const came = new Promise<void>((resolve) => {
@@ -42,7 +42,9 @@ async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Sends a message a second in each conversation; returns the 95th percentile of delivery times. */
+/**
+ * Sends one message per second in each conversation, and returns the 95th percentile of the delivery times.
+ */
 async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
   const times = await Promise.all(talks.map(async (one, who) => {
     await pause(1000 * who / talks.length, subject)
@@ -60,7 +62,10 @@ async function p95(talks: Talk[], seconds: number, what: string): Promise<number
   return sorted[Math.floor(sorted.length * 0.95)]!
 }
 
-/** Sends a thousand messages at once and then twenty a second, with a new socket whenever one was closed. */
+/**
+ * Sends a thousand messages at once and then twenty a second. Opens a new socket
+ * whenever the last one was closed.
+ */
 async function flood(url: string, person: SignedIn, id: string, seconds: number) {
   const sockets: ChatSocket[] = []
   let sent = 0

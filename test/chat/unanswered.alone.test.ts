@@ -1,4 +1,5 @@
-// CHAT-21: the limit on one side's messages until the other side has answered, for every way of sending.
+// CHAT-21: the limit on messages that one side may send before the other side
+// answers, for every way of sending.
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
@@ -100,7 +101,7 @@ test('of twenty at once, and of batches of many people, exactly five are stored 
   }
 })
 
-/** Pretends that all messages so far were sent before messages were counted. */
+/** Makes all messages so far look as if they had been sent before the service counted messages. */
 const forgetCounts = (conversationId: string) =>
   database().query('update public.participants set written = 0 where conversation_id = $1', [
     conversationId,

@@ -1,4 +1,4 @@
-// HARM-06: accounts that have proven nothing can write only to people who allow it.
+// HARM-06: accounts without a verified phone or email can write only to people who allow it.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'

@@ -28,8 +28,8 @@ const html = `<!doctype html><title>app</title><script type="importmap">{"import
   "kuwait-property-client/chat": "/client/chat.js"
 }}</script>`
 
-// A page without a server counts as remote and may not access this machine by default. Maps are drawn by
-// software where there is no graphics card.
+// By default, Chromium does not let a page without a real server access this machine. Without a graphics
+// card, maps are rendered by software.
 const args = [
   '--no-sandbox',
   '--disable-features=LocalNetworkAccessChecks',
@@ -38,7 +38,10 @@ const args = [
 
 export const openBrowser = () => chromium.launch({ executablePath, args })
 
-/** Opens a page with the package and the project's files. Pages of one context are tabs of one browser. */
+/**
+ * Opens a page with the package and the project's files. Pages of one context share
+ * data, like tabs of one browser.
+ */
 export async function openApp(
   browser: Browser | BrowserContext,
   installed: InstalledClient,

@@ -15,7 +15,7 @@ afterEach(() => ends.splice(0).forEach((end) => end()))
 async function clientOf(...answers: Said[]) {
   const { url, requests, close } = await service(...answers)
   ends.push(close)
-  // A service that never answers is given up after a second.
+  // If the service never responds, the client gives up after a second.
   const timeout = answers[0] === 'silence' ? 1000 : 240_000
   return { client: createClient({ url, timeout }), requests }
 }
@@ -31,7 +31,7 @@ test.each<[string, Said]>([
 ])('a GET is sent again when %s', async (_what, first) => {
   const { client, requests } = await clientOf(first, wallet)
   expect((await client.get('/wallet')).available).toBe(1)
-  // The second attempt may be given up too, if there is no answer within a second.
+  // On a slow machine the second attempt may time out, too.
   if (first === 'silence') expect(requests.length).toBeGreaterThan(1)
   else expect(requests).toHaveLength(2)
 })
@@ -135,7 +135,7 @@ test('a call is cancelled on its way, and while it waits for the next try', asyn
   const waiting = new AbortController()
   const call = other.client.get('/wallet', { signal: waiting.signal })
   void waitUntil('it was asked', () => other.requests.length === 1)
-    // By then the call usually waits for its next try.
+    // By this time the call usually waits before its second attempt.
     .then(() => pause(300, 'any moment is right')).then(() => waiting.abort())
   await expect(call).rejects.toMatchObject(cancelled)
   expect(other.requests).toHaveLength(1)
@@ -155,7 +155,7 @@ test('a list gives every item once, its pages one after another', async () => {
   expect(found).toEqual(ids.toReversed())
   expect(requests).toHaveLength(3)
 
-  // Takes the pages without waiting, as a quickly scrolling screen does.
+  // Requests each page without waiting for the previous one, as a screen does when scrolled fast.
   const pages = client.list('/search', { query }).pages()
   const shown = await Promise.all([pages.next(), pages.next(), pages.next(), pages.next()])
   expect(shown.map(({ value }) => value?.items.length)).toEqual([2, 2, 1, undefined])
@@ -199,7 +199,7 @@ test('a list that is asked for as CSV comes as a file', async () => {
   const query = { outcome: 'ignored' } as const
   const file: unknown = await client.get('/admin/payments/events', { query, headers })
   expect(file).toBeInstanceOf(Blob)
-  // Blob.text() drops the mark of UTF-8.
+  // Blob.text() removes the UTF-8 byte order mark.
   expect(await (file as Blob).text()).toMatch(/^"id","provider",/)
 })
 

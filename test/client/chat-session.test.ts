@@ -15,7 +15,7 @@ afterEach(() => {
 })
 
 test('a chat ends with its session; what it has not sent is never sent by somebody else', async () => {
-  // The next user is the other side of the same conversation.
+  // The next user of the app is the other participant of the conversation.
   const { a, b, conversationId } = await startConversation()
   const storage = memoryStorage()
   await signedIn(a, { storage })

@@ -29,7 +29,7 @@ const types: Record<string, string> = {
 export type Device = BrowserContextOptions & { language?: 'ar' | 'en' }
 export const phone: Device = { viewport: { width: 390, height: 844 }, hasTouch: true }
 
-/** What went wrong in pages of the example, by itself. */
+/** Uncaught errors in pages of the example. */
 export const faults: string[] = []
 
 export async function openExample(
@@ -53,7 +53,7 @@ export async function openExample(
   return page
 }
 
-/** Goes to an address of the app, such as `mine?status=active`, and waits until its page has loaded. */
+/** Navigates to an address of the app, such as `mine?status=active`, and waits until its page has loaded. */
 export async function goTo(page: Page, address: string) {
   await page.evaluate((address) => void (location.hash = `#/${address}`), address)
   await loaded(page, address.split(/[/?]/)[0]!)

@@ -1,4 +1,4 @@
-// Screens of examples/web that a person meets on a bad day, those of owners and offices, and how all of them look.
+// Screens of examples/web: failures, filters and map, owners and offices; axe and the width of every page.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -164,7 +164,7 @@ describe.runIf(hasBrowser)('owners', () => {
     await page.locator('[name=price]').fill('١٧٥٠٠٠')
     await page.getByRole('button', { name: 'حفظ التعديلات' }).click()
     await page.locator('article.whole strong', { hasText: '175,000' }).waitFor()
-    // The same numbers as the picture's stand in its table.
+    // The chart's table has the same numbers as the chart.
     const history = page.locator('.chart', { hasText: 'السعر منذ النشر' })
     await history.locator('svg[role=img][aria-label*="التغييرات: 3"]').waitFor()
     await history.locator('summary').click()
@@ -211,7 +211,7 @@ describe.runIf(hasBrowser)('owners', () => {
     await page.locator('.who[aria-label*="شركة الديرة"]').waitFor()
     await page.locator('h2', { hasText: 'آخر ٣٠ يوماً' }).waitFor()
     await goTo(page, 'mine')
-    await page.locator('.none').waitFor() // what the person offers is not the office's
+    await page.locator('.none').waitFor() // the office does not list the person's own listings
     expect((await owner.get('/auth/me')).body.activeIdentity.id).toBe(office)
     await owner.post('/auth/identity/switch', { identityId: owner.identityId })
     expect(faults).toEqual([])
@@ -221,7 +221,10 @@ describe.runIf(hasBrowser)('owners', () => {
 const script = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const sizes = [{ width: 390, height: 844 }, { width: 1280, height: 900 }]
 
-/** What axe finds, and whether something is wider than the screen. By day a language is looked at in one colour. */
+/**
+ * Returns what axe finds, and whether the page is wider than the screen. Except in nightly runs, each
+ * language is checked in one colour scheme only.
+ */
 async function lookAt(page: Page, name: string, language: 'ar' | 'en'): Promise<string[]> {
   const found: string[] = []
   const colours = isNightly

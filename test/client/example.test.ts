@@ -71,7 +71,7 @@ async function registerByPhone(page: Page, number: string, name: string) {
   await page.locator('.who').waitFor()
 }
 
-/** Publishes a house, with numbers as people type them. */
+/** Fills in the form for a house with numbers as people type them, and publishes it. */
 async function publishHouse(page: Page, owner: Person, title: string) {
   await goTo(page, 'publish')
   await page.locator('[name=kind]').selectOption('house')
@@ -107,7 +107,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
 
   const buyer = await newPage(phone)
   await registerByPhone(buyer, newPhone(), 'فهد المطيري')
-  // The page's first search is answered only after the next one.
+  // The response to the page's first search arrives only after that to the next one.
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const first = /\/search\?(?!.*q=)/
   await buyer.route(first, async (route) => {
@@ -131,7 +131,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   answer()
   await buyer.unroute(first)
 
-  // Back from a listing finds the search as it was.
+  // Going back from a listing restores the search.
   await card.getByRole('link').click()
   await buyer.locator('article.whole h1', { hasText: word }).waitFor()
   expect(await buyer.title()).toContain(word)
@@ -143,7 +143,7 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await card.waitFor()
   expect(await fields()).toEqual(['areaM2Max', 'areaM2Min', 'kinds', 'type'])
 
-  // A list under the box completes the typed text; the keyboard chooses in it.
+  // The list of suggestions under the box completes the typed text. The keyboard selects one of them.
   await countSuggestions()
   await box.fill('')
   await box.pressSequentially('بيت للبيع السال', { delay: 20 })

@@ -1,4 +1,5 @@
-// Runs the first day in a browser, unbundled; the test provides `codeFor` and `payAt`, which a page lacks.
+// Runs first-day.ts in a browser, without a bundler. The test provides `codeFor` and `payAt`,
+// which a page cannot implement.
 import { firstDay, type World } from './first-day.ts'
 
 export type Given = Pick<World, 'url' | 'owner' | 'buyer' | 'word'> & {

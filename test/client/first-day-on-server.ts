@@ -1,5 +1,5 @@
-// Runs the first day in Node or Deno. Its argument is the path of a JSON file with its settings; it prints the
-// result.
+// Runs first-day.ts in Node or Deno and prints the result. The argument is the path
+// of a JSON file with settings.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { memoryStorage } from 'kuwait-property-client'

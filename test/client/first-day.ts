@@ -1,5 +1,5 @@
-// The first day of two people with an app that uses only the installed package. It runs in Node, in Deno and
-// in a browser; `World` has a field for each difference between them.
+// The first day of two people with an app that is built on the installed package alone. It runs in Node, in
+// Deno and in a browser; `World` contains the differences between them.
 import {
   type Client,
   createClient,
@@ -145,7 +145,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
     return 'none'
   } catch (error) {
     if (!isApiError(error)) throw error
-    // The compiler checks here that the code narrows the details.
+    // With `satisfies` the compiler checks that the code narrows the type of the details.
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     return error.code
   }

@@ -25,7 +25,7 @@ test.each(['another tab', 'another device'])(
       code: 'identity_changed',
       status: 409,
     })
-    // The refusal told the app which identity is acting, so a repeated call acts as that identity.
+    // The refusal told the app which identity is acting, so the repeated call acts as that identity.
     expect(acting).toEqual([office])
     expect((await a.get('/favorites/ids')).body.ids).toEqual([])
     expect((await favors()).isFavorite).toBe(true)

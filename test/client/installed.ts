@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const root = here('../..')
-// The npm on this PATH may belong to another Node; both work.
+// The npm found on PATH may belong to another version of Node, which does not matter.
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
 const checked = ['first-day.ts', 'first-day-in-browser.ts', 'tab-in-browser.ts', 'types.ts']
@@ -28,7 +28,7 @@ export class InstalledClient {
   readonly checked = checked
   readonly folder = mkdtempSync(join(tmpdir(), 'first-day-'))
 
-  /** Packs the client and installs it without a network. */
+  /** Packs the client and installs the package without network access. */
   async install(): Promise<void> {
     const pack = ['pack', join(root, 'client'), '--pack-destination', this.folder, '--json']
     const { stdout } = await run(npm, pack, { cwd: root })
@@ -59,7 +59,8 @@ export class InstalledClient {
   }
 
   /**
-   * Compiles the project's files and `more`. Returns a function for the compiler's messages about some files.
+   * Compiles the project's files and `more`. Returns a function that returns the compiler's
+   * messages about given files.
    */
   async compile(...more: string[]): Promise<(...files: string[]) => string> {
     this.write('tsconfig.json', { compilerOptions, files: [...this.checked, ...more] })

@@ -1,5 +1,5 @@
-// Forms as in React Native: `append` takes text or `{ uri, name, type }`, the rest of FormData is missing,
-// and native code reads the files when the request is sent.
+// FormData as in React Native: `append` takes text or `{ uri, name, type }`, other methods are missing, and
+// native code reads the files when it sends the request.
 
 type File = { uri: string; name?: string; type?: string }
 type NativePart = Partial<File> & { string?: string; headers: Record<string, string> }
@@ -31,7 +31,7 @@ class NativeForm {
 
 const boundary = 'from-the-phone'
 
-/** Encodes the request; throws for an invalid part or a missing file. */
+/** Encodes the form as a request body; throws for an invalid part or a missing file. */
 function encoded(form: NativeForm, files: Map<string, Uint8Array>): Uint8Array<ArrayBuffer> {
   const pieces = form.getParts().flatMap(({ string, uri, headers: own }) => {
     const content = string === undefined ? files.get(uri ?? '') : Buffer.from(string)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readNumber } from '../../client/src/index.ts'
 
 test.each<[string, number]>([
-  // Digits of three kinds, also side by side.
+  // Latin, Arabic, Persian and full-width digits, also mixed.
   ['350', 350],
   ['٣٥٠', 350],
   ['۳۵۰', 350],
@@ -13,7 +13,7 @@ test.each<[string, number]>([
   ['٠', 0],
   ['007', 7],
   ['999999999999.999', 999_999_999_999.999],
-  // A comma before exactly three digits groups, also the Arabic one.
+  // A comma before exactly three digits separates groups; so does the Arabic comma.
   ['1,200', 1200],
   ['١,٢٠٠', 1200],
   ['٣٥٠،٠٠٠', 350_000],
@@ -29,7 +29,7 @@ test.each<[string, number]>([
   ['0,500', 0.5],
   ['0,075', 0.075],
   ['0,000', 0],
-  // A dot that cannot group is the decimal mark.
+  // A dot that cannot separate groups is the decimal mark.
   ['100.5', 100.5],
   ['٦٥٠.٥', 650.5],
   ['100.50', 100.5],
@@ -39,13 +39,13 @@ test.each<[string, number]>([
   ['0.500', 0.5],
   ['1200.500', 1200.5],
   ['350000.000', 350_000],
-  // A dot that comes twice, or before a decimal mark, groups.
+  // A dot that occurs twice, or before a decimal mark, separates groups.
   ['1.200.500', 1_200_500],
   ['1.200,5', 1200.5],
   ['1.200,50', 1200.5],
   ['1.200.500,25', 1_200_500.25],
   ['1.200٫5', 1200.5],
-  // Unicode names ٫ the decimal separator and ٬ the thousands separator.
+  // In Unicode, ٫ is the Arabic decimal separator and ٬ the Arabic thousands separator.
   ['٦٥٠٫٥', 650.5],
   ['١٫٢٠٠', 1.2],
   ['٣٥٠٫٠٠٠', 350],
@@ -56,13 +56,13 @@ test.each<[string, number]>([
   ['١٬٢٠٠٬٥٠٠', 1_200_500],
   ['١٬٢٠٠٫٥', 1200.5],
   ['۱٬۲۰۰٫۷۵۰', 1200.75],
-  // Groups of one kind, then a decimal mark of another.
+  // Groups with one separator, then another character as the decimal mark.
   ['1,200.5', 1200.5],
   ['1,200.500', 1200.5],
   ['1,200,500.250', 1_200_500.25],
   ['1,200٫500', 1200.5],
   ['١٬٢٠٠.٥', 1200.5],
-  // Blanks and apostrophes group too: blank, no-break, narrow, figure, thin.
+  // Spaces (normal, no-break, narrow, figure, thin) and apostrophes separate groups, too.
   ['350 000', 350_000],
   ['350\u00a0000', 350_000],
   ['350\u202f000', 350_000],
@@ -73,7 +73,7 @@ test.each<[string, number]>([
   ["1'200", 1200],
   ['1’200’500', 1_200_500],
   ["1'200.500", 1200.5],
-  // Keyboards and copied text add blanks at the ends, direction marks, a joiner or a BOM.
+  // Keyboards and copied text add spaces at the ends, direction marks, a zero-width space or a BOM.
   [' 350 ', 350],
   ['\t350\r\n', 350],
   ['\u00a0٣٥٠', 350],
@@ -95,11 +95,11 @@ test.each<[string, [number, number]]>([
   ['350.000', [350, 350_000]],
   ['4.500', [4.5, 4500]],
   ['012.345', [12.345, 12_345]],
-  // No group of one to three digits precedes this comma.
+  // The digits before this comma cannot be the first group of a number.
   ['1200,500', [1200.5, 1_200_500]],
   ['012,345', [12.345, 12_345]],
   [',500', [0.5, 500]],
-  // This comma follows groups with another mark, as a decimal mark would.
+  // This comma follows groups with another separator, as a decimal mark would.
   ['1.200,500', [1200.5, 1_200_500]],
   ['1 200,500', [1200.5, 1_200_500]],
   ["1'200,500", [1200.5, 1_200_500]],
@@ -109,13 +109,13 @@ test.each<[string, [number, number]]>([
 })
 
 test.each([
-  // Groups of other sizes, with two marks, or after a decimal mark; a second decimal mark.
+  // Groups of another size, with two separators, or after a decimal mark; a second decimal mark.
   ...['1,25,000', '1,20,5', '1,200,50', '1٬20', '1٬2000', '1200٬500', '0٬500', "1'20", '1 20'],
   ...['35 0000', '1,200٬500', '1,200 500', "1 200'500", '1.200.50', '1.20.300', '1.200.500.1'],
   ...['1.5,000', '1٫200٬500', '1.200,500,1', '1,200.5.5', '1٫2٫3', '1.2.3', '1,2,3', '1..5'],
-  // Marks without digits, or at the end.
+  // Separators and decimal marks that lack the digits next to them.
   ...['.', ',', '،', '٫', '٬', "'", '5.', '5,', '٥٫', '1,200.', "'200", '٬200', '1, 200', '1 .5'],
-  // Signs, powers, fractions and other notations, of which no part is ignored.
+  // Signs, powers, fractions and other notations. No part of them may be ignored.
   ...['-5', '٥-', '−5', '+5', '(5)', '1e3', '1E3', '0x10', '0b1', 'Infinity', 'NaN', '1_000', '1n'],
   ...['½', '3½', '5²', 'م²', '⑤', '1/2', '۱/۵', '5%', '٥٪', '५००', 'Ⅻ', '三', '\u{1d7d8}'],
   // Units, words, two numbers.
@@ -149,7 +149,7 @@ test.each([
 const amounts = [0, 0.5, 0.125, 1, 4.5, 12.345, 100.05, 350, 650.25, 999.999, 1000, 1200, 1200.5]
 const more = [12_345.678, 350_000, 350_000.25, 999_999.999, 1_250_000, 12_345_678.9, 1e11]
 
-/** A number is never read as another: an uncertain text gives null, and any readings contain the number. */
+/** A number is never misread: the result is the number itself, or null with readings that include it. */
 test.each([
   ['as the apps of Kuwait write them', ['ar-KW', 'ar-KW-u-nu-latn', 'en-KW', 'fa'], [0, 3]],
   ['as others do, without thousandths', ['de', 'de-CH', 'fr', 'ru', 'tr', 'ur', 'en-IN'], [0, 2]],

@@ -12,7 +12,7 @@ afterEach(() => open.splice(0).forEach((chat) => chat.close()))
 
 const nowhere = 'ws://127.0.0.1:9/chat'
 
-/** Opens the chat of the person whose session is in the storage; `url` is the gateway's. */
+/** Opens the chat of the person whose session is in the storage; `url` is the address of the gateway. */
 function chatOf(storage: ReturnType<typeof memoryStorage>, url = chatUrl) {
   const { client } = watchedClient({ storage })
   const chat = createChat(client, { link: gateway({ url }) })

@@ -21,7 +21,8 @@ const installed = new InstalledClient()
 let complaints: (...files: string[]) => string
 beforeAll(async () => {
   await installed.install()
-  // This copy lacks one @ts-expect-error and one code of a route, so the compiler has to find two errors.
+  // This copy lacks one @ts-expect-error and one error code of a route, so the
+  // compiler has to find two errors.
   const wrong = installed.read(installed.path('types.ts'))
     .replace('// @ts-expect-error it answers about no invoice\n', '\n')
     .replace("| 'rate_limited'\n", '\n')
@@ -243,7 +244,7 @@ test.runIf(hasBrowser)(
       const hears = (person: (string | null)[]) =>
         waitUntil('it is heard', async () => isDeepStrictEqual((await heardHere()).at(-1), person))
 
-      // The other tab makes no request; it is notified of the session.
+      // The other tab is notified of the session without making a request.
       await signIn(a)
       await hears([a.id, a.identityId])
 

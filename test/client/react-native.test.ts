@@ -1,5 +1,4 @@
-// The client in React Native, which has fetch, WebSocket, timers and forms. Nothing else of the web can
-// be relied on there.
+// The client in React Native, where it may use fetch, WebSocket, timers and forms, but no other web API.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +28,7 @@ const globals = {
 
 type Kit = typeof clientModule & typeof chatModule
 
-/** Bundles the modules for Hermes and runs them in an engine with only these globals. */
+/** Bundles the modules for Hermes and runs them in a context with only these globals. */
 async function kitIn(globals: object): Promise<Kit> {
   const folder = mkdtempSync(join(tmpdir(), 'react-native-'))
   const input = join(folder, 'app.ts')

@@ -113,7 +113,7 @@ test('a storage that is emptied signs out, and is heard', async () => {
   expect(heard()).toEqual([undefined])
 })
 
-/** A storage like AsyncStorage, in which each call takes a different time. */
+/** Returns a storage that is asynchronous, like AsyncStorage. Its calls take different times. */
 function slow(): Storage {
   const inside = memoryStorage()
   const times = [3, 0, 9, 1, 5, 2]

@@ -51,7 +51,7 @@ export const storedSession = async (storage: Storage) => await storage.getItem(k
 
 export const spoilt = (token: string) => token.replace(/[^.]+$/, 'A'.repeat(86))
 
-/** Changes the session in the storage, where the app's next client reads it. */
+/** Changes the stored session, which the app's next client reads. */
 export async function changeKept(storage: Storage, change: { until?: number; spoilt?: true }) {
   const stored = JSON.parse((await storedSession(storage))!)
   if (change.until !== undefined) stored.until = change.until
@@ -60,7 +60,7 @@ export async function changeKept(storage: Storage, change: { until?: number; spo
 }
 
 type SentRequest = { method: string; path: string; key: string | undefined; at: number }
-/** A status with a body and headers, a cut connection, or no answer at all. */
+/** A response (status, body, headers), a broken connection, or no response at all. */
 export type Said =
   | [status: number, body?: unknown, headers?: Record<string, string>]
   | 'cut'

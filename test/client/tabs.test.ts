@@ -1,4 +1,4 @@
-// The client in several tabs never makes a call for a user other than the one who began it.
+// In several tabs, the client never makes a call as a user other than the one who began it.
 import { expect, test } from 'vitest'
 import { memoryStorage, type Session } from '../../client/src/index.ts'
 import { type Person, signUp } from '../support/client.ts'

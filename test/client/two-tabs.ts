@@ -1,4 +1,4 @@
-// Tabs of one app that share a storage but get no events about its changes.
+// Two tabs of an app that share a storage but are not notified of changes to it.
 import type { Storage } from '../../client/src/index.ts'
 import { baseUrl, type Person, signUp } from '../support/client.ts'
 import { signedIn, watchedClient } from './support.ts'

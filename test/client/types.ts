@@ -1,6 +1,6 @@
 /**
- * An app with the installed package, as the compiler must see it: this file type-checks, and each
- * `@ts-expect-error` is an error that it has to find.
+ * An app that uses the installed package, as a test for the compiler: this file must type-check, and each
+ * `@ts-expect-error` marks an error that the compiler has to find.
  */
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
 
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
 
-/** The codes that a call of this route can have. */
+/** All error codes that a call of this route can have. */
 export const ofFavorites: Same<
   RouteCode<'post', '/favorites/{propertyId}'>,
   | 'token_missing'
@@ -54,16 +54,16 @@ export async function publish(client: Client, id: string): Promise<string> {
     return 'published'
   } catch (error) {
     if (!isApiError<'post', '/properties/{id}/publish'>(error)) throw error
-    // The details are those of the code.
+    // The code determines the type of the details.
     if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     // @ts-expect-error it answers about no invoice
     if (error.code === 'invoice_already_paid') return 'paid'
-    // @ts-expect-error only that code has details of a quota
+    // @ts-expect-error only `quota_exceeded` has these details
     return String(error.details.limit satisfies number)
   }
 }
 
-/** Each code of the route needs a text here, because without one this would not compile. */
+/** This compiles only if each code of the route has a text. */
 export function textOf(error: RouteError<'get', '/plans'>): string {
   switch (error.code) {
     case 'connection':
@@ -90,7 +90,7 @@ export function textOf(error: RouteError<'get', '/plans'>): string {
 export function anyCode(error: unknown): string {
   if (!isApiError(error)) return 'none'
   if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
-  // @ts-expect-error no code of the service
+  // @ts-expect-error the service has no such code
   if (error.code === 'quota_gone') return 'gone'
   return error.code
 }
@@ -120,7 +120,9 @@ export const noMethod = (error: unknown) => isApiError<'put', '/favorites/{prope
 
 export const own: RouteError<'get', '/plans'> = new ApiError({ code: 'timeout' })
 
-/** Lists contain cards, records with `fields: 'full'`, or either if that is unknown. */
+/**
+ * Lists contain cards, or records with `fields: 'full'`. If the value is unknown, they may contain either.
+ */
 export async function lists(client: Client, id: string, either: Fields) {
   const [query, all] = [{ areaIds: ['salmiya'] }, { fields: 'full' }] as const
   const search = {
@@ -180,9 +182,9 @@ export async function lists(client: Client, id: string, either: Fields) {
   for await (const saved of client.list('/favorites', { query: { fields: 'full' } })) {
     if (saved.status !== 'unavailable') console.log(saved.media.length satisfies number)
   }
-  // @ts-expect-error in either case a parameter that no route takes does not compile
+  // @ts-expect-error no route has this parameter
   await client.get('/search', { query: { fields: 'full', areaId: 'salmiya' } })
-  // @ts-expect-error nor does a value that is neither
+  // @ts-expect-error this value is neither `card` nor `full`
   await client.get('/search', { query: { fields: 'short' } })
   return same
 }
@@ -194,7 +196,9 @@ export const read = async <P extends '/wallet' | '/favorites'>(
   ...input: Input<'get', P>
 ) => await client.get(path, ...input)
 
-/** The functions as supabase-js sees them: arguments as in the database, answers as from the facade. */
+/**
+ * Our functions as typed for supabase-js: arguments as in the database, results as in the facade's responses.
+ */
 type Functions = Database['api']['Functions']
 export const ofDatabase: [
   Same<Functions['toggle_favorite']['Args'], { property_id: string }>,

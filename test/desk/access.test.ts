@@ -1,4 +1,4 @@
-// Who can sign in to the desk, what it stores of the session, and how the session ends.
+// Who can sign in to the desk, which data of the session it stores, and how the session ends.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

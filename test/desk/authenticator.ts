@@ -1,4 +1,5 @@
-// Chromium's virtual authenticator, as built into a machine; its user confirms every request.
+// Chromium's virtual authenticator. It acts like one built into the device, and its
+// user confirms every request.
 import type { Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
 import { deskOrigin } from './built.ts'

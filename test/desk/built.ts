@@ -1,4 +1,4 @@
-// Builds the desk as for a host of static files.
+// Builds the desk as it is deployed to a static host.
 import { build } from 'vite'
 
 /** The local stack accepts requests from this origin, and passkeys for `localhost` work there. */
@@ -26,7 +26,7 @@ const types: Record<string, string> = {
   wasm: 'application/wasm',
 }
 
-/** Returns a static host's answer for an address. */
+/** Returns the response of a static host to the request of a URL. */
 export function answerOf(files: Files, url: string) {
   const name = new URL(url, deskOrigin).pathname.slice(1) || 'index.html'
   const body = files.get(name)

@@ -1,4 +1,5 @@
-// Runs the built desk in headless Chromium and records what its pages must not do.
+// Runs the built desk in headless Chromium and records its faults: errors,
+// dialogs, new pages, CSP violations.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { type Person, projectUrl } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -7,7 +8,7 @@ import { answerOf, buildDesk, deskOrigin, type Files } from './built.ts'
 let files: Promise<Files> | undefined
 const built = () => files ??= buildDesk(projectUrl)
 
-/** Serves the desk at an origin to the pages of a browser. */
+/** Serves the desk at an origin to a browser context or page. */
 export async function serve(to: BrowserContext | Page, origin = deskOrigin) {
   const files = await built()
   await to.route(`${origin}/**`, (route) => route.fulfill(answerOf(files, route.request().url())))
@@ -16,7 +17,7 @@ export async function serve(to: BrowserContext | Page, origin = deskOrigin) {
 export type Language = 'ar' | 'en'
 type Opened = BrowserContextOptions & { language?: Language; origin?: string; clock?: boolean }
 
-/** The faults seen in a page, and the origins that it sent requests to. */
+/** The faults seen in a page, and the origins that received requests from it. */
 export type Watched = { faults: string[]; asked: Set<string> }
 
 const watched = new WeakMap<Page, Watched>()
@@ -111,7 +112,7 @@ export async function loaded(page: Page) {
   await page.locator('h1').waitFor()
 }
 
-/** Whether a canvas of this name has something dark or coloured on it. */
+/** Returns whether anything dark or coloured is drawn on the canvas of this name. */
 export const isDrawn = (page: Page, name: string) =>
   page.getByRole('img', { name }).evaluate((canvas) => {
     const { width, height } = canvas as HTMLCanvasElement
@@ -120,7 +121,7 @@ export const isDrawn = (page: Page, name: string) =>
     return data.some((value, at) => at % 4 === 0 && data[at + 3]! > 0 && value < 128)
   })
 
-/** Presses a key until its dialog opens, because a page binds its keys only after painting. */
+/** Presses a key until its dialog opens, because a page binds its keys only after it has rendered. */
 export const openBy = (page: Page, key: string, name?: string) =>
   waitUntil(`${key} opens a dialog`, async () => {
     const dialog = page.getByRole('dialog', { name })
@@ -128,7 +129,7 @@ export const openBy = (page: Page, key: string, name?: string) =>
     return await dialog.isVisible()
   })
 
-/** Waits for a live region's message that is newer than the previous call's. */
+/** Waits until a live region announces the text, after the announcement that the previous call found. */
 export const told = (page: Page, text: string | RegExp) =>
   waitUntil(`it says ${text}`, () =>
     page.evaluate((text) => {
@@ -140,7 +141,7 @@ export const told = (page: Page, text: string | RegExp) =>
       return at >= 0
     }, text))
 
-/** Runs in each page and records the messages of its live regions, which disappear after seconds. */
+/** Runs in each page. Records the announcements of its live regions, which disappear after a few seconds. */
 function listen() {
   const said: string[] = []
   const hear = () => {
@@ -153,7 +154,7 @@ function listen() {
   Object.assign(globalThis, { said })
 }
 
-/** Answers the dialog that asks for a proof, in English. */
+/** Enters the password in the dialog that asks for re-authentication, in English. */
 export async function provePassword(page: Page, { password }: Person) {
   const dialog = page.getByRole('dialog', { name: 'Prove that it is you' })
   await dialog.getByLabel('Password').fill(password)

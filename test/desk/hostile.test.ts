@@ -1,4 +1,4 @@
-// ADM-34: pages that hold an administrator's token show what strangers wrote as text only.
+// ADM-34: pages that hold an administrator's token render strangers' input as plain text only.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '../client/browser.ts'
@@ -131,7 +131,7 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
     await paper.waitFor()
     await waitUntil('it is drawn', () => isDrawn(page, stored))
     await page.getByText('The document cannot be shown.').waitFor()
-    // These clicks hit every place where the document has a link, a field or an attachment.
+    // Clicks every place where the document has a link, a field or an attachment.
     const { width, height } = (await paper.boundingBox())!
     for (let at = 1; at < 8; at++) {
       await paper.click({ position: { x: width / 2, y: height * at / 8 }, force: true })
@@ -156,7 +156,7 @@ describe.runIf(hasBrowser)('ADM-34 strangers’ content', () => {
       `data:text/html,<script>${script}</script>`,
     ]
     let turn = 0
-    // For a deleted person both are null; they are replaced too.
+    // The phone and email of a deleted person are null; they are replaced, too.
     const replaced = (value: unknown, key = ''): unknown =>
       value === null && /^(phone|email)$/.test(key)
         ? markup

@@ -1,4 +1,4 @@
-// ADM-33: every page in both languages, both colours, on a phone and on a wide screen, for everybody.
+// ADM-33: every page is accessible in both languages and colour schemes, on a phone and on a wide screen.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type axe from 'axe-core'
@@ -52,11 +52,11 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const sizes = [{ width: 390, height: 844 }, { width: 1440, height: 900 }]
-/** By day each language is checked in one colour scheme only. */
+/** Nightly runs check each language in both colour schemes, other runs in one. */
 const coloursOf = (language: Language) =>
   isNightly ? ['light', 'dark'] as const : [language === 'ar' ? 'dark' : 'light'] as const
 
-/** Returns axe's findings and the excess width of the page, in each colour scheme and size. */
+/** Returns axe's findings, and by how much the page is too wide, in each colour scheme and size. */
 async function lookAt(page: Page, name: string, language: Language): Promise<string[]> {
   const found: string[] = []
   for (const size of sizes) {

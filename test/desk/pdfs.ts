@@ -1,6 +1,6 @@
-// PDFs of one page: a plain one, and one with every action that a viewer may perform.
+// PDFs with one page: a plain one, and one with every kind of action that a viewer may run.
 
-/** Writes the objects, numbered from 1, as a valid file. */
+/** Returns a valid PDF with these objects, numbered from 1. */
 function written(objects: string[]): Buffer {
   let text = '%PDF-1.7\n'
   const offsets = objects.map((object, index) => {
@@ -35,7 +35,10 @@ export const plainPdf = (words: string): Buffer =>
     font,
   ])
 
-/** A page with these words, whose actions run `script` and open, load and send to addresses under `url`. */
+/**
+ * Returns a page with these words. Its actions run `script`, and open, load and
+ * send to addresses under `url`.
+ */
 export function hostilePdf(
   words: string,
   { script, url }: { script: string; url: string },
@@ -66,7 +69,7 @@ export function hostilePdf(
     `<< /Type /Filespec /F (a.html) /EF << /F 7 0 R >> >>`,
     stream('/Type /EmbeddedFile /Subtype /text#2Fhtml', `<script>${script}</script>`),
     field,
-    // The data of this picture is at another address.
+    // The data of this picture is external: a viewer would load it from another address.
     stream(
       `/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8
       /F << /FS /URL /F (${url}/picture) >>`,

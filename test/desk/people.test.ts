@@ -23,7 +23,7 @@ afterAll(() => browser?.close())
 const inArabicDigits = (text: string) =>
   text.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))
 
-/** Fills in the fields of an act's dialog and confirms the act. */
+/** Fills in the fields of the dialog for an act and confirms it. */
 async function confirm(page: Page, act: string, fields: Record<string, string> = {}) {
   const dialog = page.getByRole('dialog', { name: act })
   for (const [label, value] of Object.entries(fields)) {
@@ -61,7 +61,7 @@ describe.runIf(hasBrowser)('ADM-33 people', () => {
     await page.getByLabel('ملاحظة جديدة (للمديرين وحدهم)').fill('اتصلت وسألت عن الباقة')
     await page.getByRole('button', { name: 'أضف' }).click()
     await page.getByRole('region', { name: 'ملاحظات' }).getByText('اتصلت وسألت عن الباقة').waitFor()
-    // Browsers remember addresses, so the search text must not be in them.
+    // Browsers remember URLs, so the search text must not be in them.
     expect(decodeURIComponent(page.url())).not.toContain(phone)
     expect(seenBy(page).faults).toEqual([])
   })
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser && hasSandbox)('ADM-33 money', () => {
       JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])
     )
     for (const proof of proofs) expect(kept).not.toContain(proof)
-    // After a reload the page has no proof and asks again.
+    // After a reload the page no longer has the proof and asks again.
     await page.reload()
     await refund(page, person, first.number, { 'Amount in dinars': '0.5' })
     await proving.waitFor()
@@ -163,7 +163,8 @@ describe.runIf(hasBrowser && hasSandbox)('ADM-33 money', () => {
     await proving.waitFor({ state: 'detached' })
     await told(page, /10\.000/)
 
-    // The copy is the same page at another origin, with the same passkeys and answers of the service.
+    // The copy is the same page at another origin, with the same passkeys and the
+    // same responses of the service.
     const copy = await copiedTo('https://desk.evil.example', admin)
     const options = '/functions/v1/api/auth/sudo/options'
     const answer = (page: Page, rpId?: string) =>

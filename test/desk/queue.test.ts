@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
       'it alone is listed',
       async () => await rows.count() === 1 && (await rows.innerText()).includes(title),
     )
-    // In an input, letters are text; after Esc they are shortcuts again.
+    // In an input, typed letters are text; after Esc they are shortcuts again.
     await type('a')
     expect(await page.getByLabel('Title, name or note').inputValue()).toBe(`${title}a`)
     await type('Escape', 'j')
@@ -205,7 +205,7 @@ describe.runIf(hasBrowser)('ADM-33 the queue', () => {
       await page.clock.runFor(500)
     }
     await press('a')
-    // The next one shows at once.
+    // The next item is shown at once.
     await page.getByRole('heading', { level: 1, name: titles[1] }).waitFor()
     await told(page, `Approved. Next: \u2068${titles[1]}\u2069`)
     await page.clock.runFor(4000)

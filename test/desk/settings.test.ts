@@ -1,4 +1,4 @@
-// ADM-33: forms of plans, figures, the audit trail, and lists as files.
+// ADM-33: the forms for plans, the figures, the audit trail, and lists that are saved as files.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('ADM-33 settings and lists', () => {
     )
     await rows.getByText('سلمى الخالد').waitFor()
     await rows.getByText(/active.*suspended/).first().waitFor()
-    // The queue links to this address.
+    // The queue links to this URL.
     await goTo(page, `/audit?targetId=${admin.id}`)
     await waitUntil('another is looked for', async () => await rows.count() === 0)
     expect(await page.locator('input[type=search]').inputValue()).toBe(admin.id)

@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('ADM-33 two administrators', () => {
     const id = await waitingListing(owner, title)
     const page = await deskOf(browser, admin)
     await goTo(page, `/queue?accountId=${owner.id}`)
-    const claimed = page.waitForResponse(/\/claim$/) // it has the version that is shown
+    const claimed = page.waitForResponse(/\/claim$/) // its response has the version that is shown
     await page.getByRole('link', { name: title }).click()
     await claimed
     await page.getByRole('heading', { level: 1, name: title }).waitFor()

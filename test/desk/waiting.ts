@@ -1,4 +1,4 @@
-// Creates items that wait at the desk.
+// Creates items that wait for a decision in the desk's queue.
 import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'

@@ -42,7 +42,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  // The buyer sees the listings as other people do, not as their owner.
+  // The buyer sees the listings like anybody else, not like their owner.
   const saved = made.map((listing) => (
     { ...asOthersSee(listing), isFavorite: true, favoritesCount: 1 }
   ))
@@ -52,7 +52,7 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   expect(await savedIds(buyer)).toEqual(made.map(({ id }) => id))
 
   const first = (await buyer.get('/favorites?limit=2')).body
-  await toggleFavorite(buyer, first.items[1].id) // the last row of the page is removed
+  await toggleFavorite(buyer, first.items[1].id) // removes the last row of the page
   const second = (await buyer.get(`/favorites?limit=3&cursor=${first.nextCursor}`)).body
   expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.map(({ id }) => id))
   expect(second.nextCursor).toBe(null)
@@ -75,7 +75,7 @@ test('FAV-03 toggling something that does not exist is 404, whatever the reason'
   for (const { id } of [deleted, archived]) await toggleFavorite(buyer, id)
   await seller.delete(`/properties/${deleted.id}`)
   await seller.post(`/properties/${archived.id}/archive`)
-  await toggleFavorite(buyer, archived.id) // removing works, saving again does not
+  await toggleFavorite(buyer, archived.id) // this removes the listing; saving it again would fail
 
   const missing = problemOf(await toggleFavorite(buyer, unknownId))
   expect(missing).toMatchObject({
@@ -167,7 +167,7 @@ test.each(['mark-sold', 'pause', 'archive', 'expire'])(
 
 test('ISO-14 a saved listing disappears everywhere while deleted or hidden, and returns with it', async () => {
   for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
-    // The owner is a new person, because a repeat of an owner's suspended listing would wait for review.
+    // Each listing has a new owner, because a repeat of an owner's suspended listing would wait for review.
     const { id } = await publishListing(await signUp())
     await toggleFavorite(buyer, id)
     const set = (to: string) =>

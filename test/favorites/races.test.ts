@@ -40,7 +40,10 @@ test('FAV-01 a thousand toggles at once end according to their parity', async ()
 
 type Answer = { start: number; end: number; saved: boolean }
 
-/** Returns whether some order of the toggles, each within its own time, explains all answers. */
+/**
+ * Returns whether the toggles, in some order in which each runs during its own
+ * request, explain all responses.
+ */
 function fits(answers: Answer[], state = false): boolean {
   if (answers.length === 0) return true
   const firstEnd = Math.min(...answers.map(({ end }) => end))

@@ -21,7 +21,7 @@ const joined = (...parts: (Buffer | string)[]) =>
 const put = (picture: Buffer, at: number, ...parts: (Buffer | string)[]) =>
   joined(picture.subarray(0, at), ...parts, picture.subarray(at))
 
-/** Returns bytes that look random, with any value, and are the same every time. */
+/** Returns pseudo-random bytes that are the same in every run. */
 function junk(seed: number, length = 20 + (seed * 37) % 400): Buffer {
   let state = seed + 1
   return Buffer.from(Array.from({ length }, () => {
@@ -32,7 +32,7 @@ function junk(seed: number, length = 20 + (seed * 37) % 400): Buffer {
 
 const withoutMarkers = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte === 0xff ? 0 : byte))
 
-/** Returns the offsets at which two segments of a JPEG meet. */
+/** Returns the offsets of the boundaries between the segments of a JPEG that precede its first scan. */
 function between(picture: Buffer): number[] {
   const offsets: number[] = []
   for (let at = 2; picture[at + 1] !== 0xda; at += 2 + picture.readUInt16BE(at + 2)) {

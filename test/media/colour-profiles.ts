@@ -1,4 +1,5 @@
-// Profiles of well-known colour spaces by several makers, others that change colours, and invalid ones.
+// Colour profiles: well-known colour spaces as several makers write them, others that
+// change colours, and invalid ones.
 import * as icc from '../support/profiles.ts'
 
 const { primaries, ofSrgb, matrixTags, profile, lut, xyz, gamma, u32 } = icc
@@ -9,7 +10,7 @@ export const turned = profile(matrixTags(primaries.turned, ofSrgb))
 
 const withMark = (tag: Buffer) => Buffer.concat([tag, text(' PLANTED ')])
 
-/** A table in five parts, some of which share the same bytes. */
+/** Returns a profile with a lookup table in five parts, some of which share the same bytes. */
 function sharedParts(entries: number, more: Record<string, Buffer> = {}): Buffer {
   const curves = Buffer.concat(Array(3).fill(icc.table(entries, (x) => x)))
   const own = lut('mAB ', primaries.turned)

@@ -24,7 +24,7 @@ const size = { width: 96, height: 64 }
 const { primaries, matrixTags, profile, profileIn, lut, gamma, iccp, iccSegment } = icc
 
 let viewer: Awaited<ReturnType<typeof openViewer>>
-/** Colour pictures without metadata about their colours. */
+/** Pictures without metadata about their colours. */
 let bare: { jpeg: Buffer; png: Buffer; webp: Buffer[] }
 
 const stored = (picture: Buffer) =>
@@ -70,7 +70,7 @@ const sameAsBefore = async (sent: Buffer) => {
   return after
 }
 
-// The tags that a stored profile may have, besides the tables below.
+// The tags that a stored profile may have, besides the lookup tables below.
 const profileTags = [
   'desc',
   'cprt',
@@ -94,7 +94,7 @@ function expectColoursOnly(of: Buffer) {
       expect.stringMatching(/^(desc|mluc ?enUS)(sRGB|Display P3|Adobe RGB|RGB|GRAY|CMYK)$/),
       expect.stringMatching(/^(text|mluc ?enUS)CC0$/),
     ])
-  // No program, time, platform, maker, model, attributes, creator or id.
+  // The header names no program, time, platform, maker, model, attributes, creator or profile id.
   expect(head.toString('hex')).toMatch(
     new RegExp(
       '^0{8}0[1-4]..0000.{24}07d0000100010{12}61637370(0{8}){6}0{7}[0-3]' +
@@ -369,7 +369,7 @@ describe.runIf(hasBrowser)('MED-13 PR-27 colours', () => {
       const after = stored(sent)
       expect([type, profileIn(after), after.includes('PLANTED')]).toEqual([type, undefined, false])
       expect(await viewer.compare(plainOf(type), after)).toBe(0)
-      // Browsers also ignore malformed profiles, except those with one of these names.
+      // Browsers ignore malformed profiles, too, except the ones with these names.
       if (!/64 KiB|samples/.test(name)) expect(await viewer.compare(sent, after)).toBe(0)
     }
   })

@@ -56,7 +56,8 @@ testLocally(
       )).rows
     const begun = () =>
       database().query('select from private.uploads where account_id = $1', [owner.id])
-    // Makes begun uploads due, as after an hour. The last data may still be on its way to the database.
+    // Makes the clean-up of unfinished uploads due, as after an hour. This is repeated, because the last data
+    // may still be on its way to the database.
     await waitUntil('files and rows are in step', async () => {
       await database().query('update private.uploads set due_at = now() where account_id = $1', [
         owner.id,

@@ -283,7 +283,7 @@ describe('upload', () => {
         filePart('files', 'filename="x.pdf"', bytes)
       ),
     ])
-    // This upload has already begun when another one stores two of its files.
+    // While this upload is still running, another upload stores two of the same files.
     const cut = form.indexOf(paper) + paper.length + 100
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()

@@ -105,7 +105,7 @@ test('INP-12 a request with too large a Content-Length is refused before anythin
   expect(String(said)).toMatch(/^HTTP\/1.1 413 /)
 })
 
-/** Sends the beginning of an upload over its own socket; `done` resolves to the answer. */
+/** Sends the beginning of an upload over its own socket; `done` resolves to the response. */
 function begun(path: string, bytes: Buffer, length: number, type: string) {
   const { hostname, port, pathname } = new URL(baseUrl + path)
   const socket = connect(Number(port), hostname)
@@ -311,7 +311,7 @@ test('a slow upload is accepted as long as data arrives', async () => {
 
 test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
-  // Pretends that the functions crashed before the rows were written.
+  // Simulates that the functions crashed after they stored the first file and before they wrote its row.
   const [first, second] = await storedFiles(owner.identityId)
   await database().query(
     `with gone as (

@@ -1,5 +1,5 @@
-// Files that are not what they claim, or contain more. Some are refused; the others are real pictures with
-// hidden data that must not be served and always contains MARK.
+// Files that are not what they claim to be, or that contain more. Some are refused. The others are real
+// pictures with hidden data, which always contains MARK and must not be served.
 import { deflateSync, gzipSync } from 'node:zlib'
 import {
   chunk,
@@ -342,7 +342,7 @@ export const loaded = list({
     Buffer.concat([
       pngSignature,
       header(5, 5, Buffer.from([1, 0, 0, 0, 1])),
-      // Each row of the seven passes has a filter and one byte.
+      // In the seven passes, each row consists of a filter byte and one byte of pixels.
       chunk('IDAT', deflateSync(Buffer.alloc(2 * (1 + 1 + 1 + 2 + 1 + 3 + 2)))),
       chunk('IEND'),
     ]),

@@ -135,8 +135,8 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
   })
 })
 
-// Storage lets browsers guess types. A picture is recognised by its first bytes and never taken for
-// anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
+// Storage lets browsers guess the type of a file. They recognise a picture by its first bytes and never take
+// it for anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
 const typeOf = (bytes: Buffer) =>
   bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))
     ? 'image/jpeg'
@@ -165,7 +165,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
       const { bytes } = await download(body.url)
       expect(bytes.includes(MARK)).toBe(false)
       expect(partsIn(bytes).includes(tag)).toBe(turn > 1)
-      // The only entry left is tag 0x0112, and no other directory follows.
+      // The EXIF data that is left has only tag 0x0112, the orientation; no other directory follows.
       const only = Buffer.from(`4d4d002a0000000800010112000300000001000${turn}000000000000`, 'hex')
       expect(bytes.includes(only)).toBe(turn > 1)
       const { rows } = await database().query(
@@ -206,7 +206,7 @@ test('MED-05 a file name is never more than text', async () => {
   const bytes = jpeg({ width: 8, height: 8 })
   for (const name of names) {
     const { status, body, headers } = await uploadPictures(person, [{ name, bytes }])
-    // Without a name, this part of the form is a field and not a file.
+    // Without a file name, this part of the form is a field and not a file.
     if (name === '' && status === 422) continue
     expect(status).toBe(201)
     expect(headers.get('x-evil')).toBe(null)

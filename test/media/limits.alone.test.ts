@@ -1,4 +1,4 @@
-// The review switch, rates and the free plan apply to all accounts, so these tests run alone.
+// The review setting, rate limits and the free plan apply to all accounts, so these tests run alone.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -65,7 +65,7 @@ describe('under review', () => {
       await runJobs()
       await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(1)
 
-      // With nothing left to decide, the remaining pictures close the gap.
+      // As nothing waits for review, the remaining picture moves to position 0.
       const last = await uploadPictures(owner, [picture(5)], { propertyId: id })
       await decide(true)
       await owner.delete(`/properties/${id}/media/${b}`)
@@ -116,8 +116,8 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   } finally {
     await restore()
   }
-  // The limit is four times the pictures of the free plan (10 for each of 5 listings), plus 200. The suite
-  // lifts the number of listings, so it is set to 5 here.
+  // The limit is 200 plus four times the pictures that the free plan allows (10 for each of 5 listings). The
+  // suite raises the number of listings, so this test sets it to 5.
   const client = await database().connect()
   const before = await client.query(`select active_listings from public.plans where code = 'free'`)
   const setMost = (most: number) =>
@@ -143,7 +143,7 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   const refused = await uploadPictures(owner, [picture(1)])
   const refusedLater = await uploadPictures(owner, [picture(1)], flow)
   const refusedFace = await uploadAvatar(owner, picture(1))
-  const refusedCopy = await send() // has a file of its own
+  const refusedCopy = await send() // a message stores its own copy of the picture
   const again = await uploadPictures(owner, [picture(8)], flow)
   const sameFace = await uploadAvatar(owner, picture(7))
   await setMost(before.rows[0].active_listings)

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const shades = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => jpeg({ ...small, shade: from + index * 3 }))
 
-/** The answer for an upload session that is gone, used or another identity's. */
+/** The response for an upload session that is gone, used, or owned by another identity. */
 const goneSession = {
   status: 422,
   body: {
@@ -251,7 +251,7 @@ describe('MED-28 an upload session', () => {
     await runJobs()
     await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
 
-    // Without its earlier pictures the session can no longer become a listing.
+    // The earlier pictures are gone, so the session can no longer become a listing.
     expect(await uploadPictures(owner, shades(1, 60), { uploadSessionId }))
       .toMatchObject(goneSession)
     expect(await owner.post('/properties', { type: 'SALE', uploadSessionId }))
@@ -272,7 +272,7 @@ describe('MED-28 an upload session', () => {
     await runJobs()
     const { media, id } = await createDraft(owner, { uploadSessionId })
     expect(idsOf(media)).toEqual(idsOf(body.files))
-    // The session has become the listing, so its pictures are not discarded.
+    // The session has become a listing, so its pictures are not discarded.
     await daysPass(uploadSessionId, 20)
     await runJobs()
     expect(await mediaOf(id)).toHaveLength(3)
@@ -310,8 +310,8 @@ describe('MED-28 an upload session', () => {
     }
     expect(await uploadPictures(owner, shades(1, 99))).toMatchObject(full)
     expect(await uploadAvatar(owner, jpeg(small))).toMatchObject(full)
-    expect(await send()).toMatchObject(full) // each message has a file of its own
-    // Pictures of a listing count as used.
+    expect(await send()).toMatchObject(full) // each message stores its own copy of the picture
+    // Pictures of a listing no longer count towards the limit.
     await createDraft(owner, { uploadSessionId: sessions[0] })
     expect((await uploadAvatar(owner, jpeg(small))).status).toBe(201)
   })

@@ -67,7 +67,7 @@ test('a JPEG keeps each table that a scan uses, in its position', async () => {
   const [before, after] = [table(7), table(1)]
   const replaced = jpeg({ ...size, before: [before] })
   expect((await stored(replaced)).equals(jpeg(size))).toBe(true)
-  // The table changes between two scans, so both versions are used.
+  // The table changes between the two scans, so the version that each scan uses is kept.
   const plain = jpeg(size)
   const scan = plain.subarray(plain.indexOf(Buffer.from([0xff, 0xda])), -2)
   const twice = Buffer.concat([plain.subarray(0, -2), before, after, scan, plain.subarray(-2)])

@@ -15,7 +15,7 @@ const { storage } = createClient(projectUrl, secretKey, {
 })
 const files = storage.from('listings')
 
-/** Inserts rows of unused pictures that are older than all others and have no files. */
+/** Inserts rows of discarded pictures that have no files and are older than all others. */
 const plantDiscarded = ({ id, identityId }: Person, count: number) =>
   database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -102,8 +102,9 @@ async function refusing(condition: string, work: () => Promise<void>) {
 }
 
 /**
- * Runs the jobs in a process of their own until one run cannot remove exactly `count` files; returns its alarm and
- * the number of refusals. The stack's scheduler also runs the jobs, and files that it tried are due later.
+ * Runs the jobs in their own process until a run fails to remove exactly `count` files. Returns
+ * the alarm of this run and the number of refusals. In between, the stack's scheduler may try the
+ * same files and postpone them.
  */
 async function meetRefusals(owner: Person, count: number) {
   const jobs = await startFacade({}, 'jobs')
@@ -156,7 +157,8 @@ testLocally(
       const urls: string[] = []
       for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
       const { refusals } = await meetRefusals(owner, 40)
-      // Storage refuses the whole batch and then, up to twenty times, two halves; single names would take 79.
+      // Storage refuses the whole batch and then, twenty times, its two halves, which makes 41 requests.
+      // Halving down to single files would take 79.
       expect(refusals).toBe(41)
       for (const url of urls) expect((await download(url)).status).toBe(200)
     })

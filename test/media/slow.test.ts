@@ -11,7 +11,9 @@ afterAll(() => {
   for (const close of opened) close()
 })
 
-/** Begins an upload of 9 MB over its own connection, and sends a byte from time to time. */
+/**
+ * Begins an upload of 9 MB over its own connection: sends the `first` bytes, then one byte every `everyMs`.
+ */
 function trickle({ accessToken }: Person, first: number, everyMs: number) {
   const { hostname, port, pathname } = new URL(`${baseUrl}/media/upload/listings`)
   const { body, headers } = rawForm([
@@ -48,7 +50,7 @@ test('PR-22 eighteen slow connections of one account delay nobody else', async (
     expect((await uploadPictures(other, [picture, pngOf(9_000_000)])).status).toBe(201)
     expect((await uploadAvatar(other, picture)).status).toBe(201)
   }
-  // None of the slow uploads has been answered with success.
+  // None of the slow uploads has succeeded yet.
   expect(connections.filter(({ said }) => said().includes(' 201 '))).toEqual([])
 })
 

@@ -72,7 +72,7 @@ describe('MED-09 rights', () => {
     for (const storage of [storageAs(owner), guestStorage]) {
       expect((await storage.createBucket(randomUUID())).error).toMatchObject({ statusCode: '403' })
       expect((await storage.listBuckets()).data).toEqual([])
-      // Storage refuses to delete a bucket that has files before it checks the right in the database.
+      // Storage refuses to delete a bucket with files before it checks the right in the database.
       expect((await storage.deleteBucket('listings')).error).toMatchObject({ status: 400 })
       expect((await storage.emptyBucket('listings')).error).toMatchObject({ status: 403 })
       expect(await storage.updateBucket('listings', { public: true })).toMatchObject(
@@ -107,7 +107,7 @@ describe('MED-09 rights', () => {
     for (const path of [`public/${open}/open.txt`, `${open}/open.txt`]) {
       expect((await at(path)).bytes.toString()).toBe('open')
     }
-    // A bucket that is not public looks as if it did not exist.
+    // A private bucket looks as if it did not exist.
     for (const path of [`public/${bucket}/${owner.id}/x.txt`, `${bucket}/${owner.id}/x.txt`]) {
       const { status, bytes } = await at(path)
       expect([status, JSON.parse(bytes.toString()).statusCode]).toEqual([400, '404'])

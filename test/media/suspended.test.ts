@@ -33,7 +33,7 @@ const decide = async (decision: 'suspend' | 'restore') =>
 const setStatus = (table: 'accounts' | 'identities', one: string, status: string) =>
   database().query(`update public.${table} set status = $2 where id = $1`, [one, status])
 
-/** Waits until the file is public or, if that is expected, is no longer public. */
+/** Waits until the file is public or, if `expected` is false, until it no longer is. */
 const isPublic = async (expected: boolean, address = url) => {
   await runJobs()
   await expect.poll(async () => (await download(address)).status).toBe(expected ? 200 : 400)
@@ -82,14 +82,14 @@ test('LIST-09 those of an account go with its avatar, and are back when nothing 
 
 test('LIST-09 a file that was moved without its row is found, and goes where it belongs', async () => {
   const rows = () => database().query('select bucket from public.media where id = $1', [mediaId])
-  // Pretends that the job ended after it moved the suspended listing's file and before it updated the row.
+  // Simulates a job that crashed after it moved the suspended listing's file and before it updated the row.
   await decide('suspend')
   await isPublic(false)
   await database().query(`update public.media set bucket = 'listings' where id = $1`, [mediaId])
   await database().query('insert into private.file_moves (property_id) values ($1)', [id])
   await runJobs()
   await expect.poll(async () => (await rows()).rows).toEqual([{ bucket: 'suspended' }])
-  // Pretends the same for a suspension that has since been lifted.
+  // Simulates the same for a suspension that was lifted afterwards.
   await database().query(`update public.media set bucket = 'listings' where id = $1`, [mediaId])
   await decide('restore')
   await database().query('delete from private.file_moves where property_id = $1', [id])
@@ -99,7 +99,7 @@ test('LIST-09 a file that was moved without its row is found, and goes where it 
 })
 
 test('LIST-09 it is right after whatever is decided while jobs run at once', async () => {
-  // While a slow job holds the rows, a decision gets 503 and is sent again.
+  // While a slow job holds locks on the rows, a decision gets a 503 and is retried.
   const decided = async (decision: 'suspend' | 'restore') => {
     const statuses: number[] = []
     await waitUntil(decision, async () => {

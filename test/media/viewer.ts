@@ -1,8 +1,8 @@
-// Shows pictures in Chromium, and makes the colour pictures with which tests begin.
+// Displays and compares pictures in Chromium, and draws the pictures that tests start from.
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../client/browser.ts'
 
-/** The largest difference between two pictures in any sample, or why one of them is not shown. */
+/** The largest difference between two pictures in any sample, or why they cannot be compared. */
 export type Compared = number | 'not shown before' | 'not shown' | 'another size'
 
 export async function openViewer() {
@@ -11,12 +11,12 @@ export async function openViewer() {
   await page.evaluate(prepare)
   return {
     close: () => browser.close(),
-    /** Draws a picture of soft gradients and hard edges, and encodes it. */
+    /** Draws a picture with gradients and hard edges, and encodes it. */
     draw: async (type: string, width = 96, height = 64, quality = 0.9) =>
       Buffer.from(await call(page, 'draw', type, width, height, quality), 'base64'),
     compare: (before: Buffer, after: Buffer): Promise<Compared> =>
       call(page, 'compare', before.toString('base64'), after.toString('base64')),
-    /** The first sample of a picture in sRGB. */
+    /** Returns the first pixel of a picture in sRGB (red, green, blue). */
     first: (picture: Buffer): Promise<number[] | undefined> =>
       call(page, 'first', picture.toString('base64')),
   }
@@ -27,7 +27,7 @@ const call = (page: Page, name: string, ...args: unknown[]): Promise<any> =>
   // deno-lint-ignore no-explicit-any
   page.evaluate(([name, args]: any) => (globalThis as any)[name](...args), [name, args])
 
-/** Runs in the page. Samples are compared in Display P3, so that colours beyond sRGB count as well. */
+/** Runs in the page. Compares samples in Display P3, so that differences outside sRGB count, too. */
 function prepare() {
   // deno-lint-ignore no-explicit-any
   const here = globalThis as any

@@ -76,7 +76,7 @@ function codesIn(schema: Schema, path: string, seen: Set<string>): [string, stri
 
 test('whatever code an answer can hold, enums has its words', async () => {
   const { body: words }: { body: Words } = await guest.get('/meta/enums')
-  // The values of these fields are not shown to people: constants, media types, for monitoring or for browsers.
+  // Apps do not show these fields to people: constants, media types, and values for monitoring or browsers.
   const bare =
     /^(Session|SocialSession)\.tokenType$|\.currency$|^Document\.type$|^(Health|Passkey\w+)\./
   const seen = new Set<string>()
@@ -110,7 +110,7 @@ test('whatever code an answer can hold, enums has its words', async () => {
 
 test.each(lists)('/meta/%s is sent once: a client that has it gets 304', async (name) => {
   const first = await guest.get(`/meta/${name}`)
-  // A proxy that compresses the answer makes its ETag weak.
+  // A proxy that compresses the response makes its ETag weak.
   const tag = first.headers.get('etag')!.replace(/^W\//, '')
 
   expect(first.status).toBe(200)

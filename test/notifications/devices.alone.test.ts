@@ -1,4 +1,4 @@
-// The test counts deadlocks of the whole database, so it runs alone.
+// The test counts the deadlocks of the whole database, so it runs alone.
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { registerDevice } from '../support/notifications.ts'

@@ -73,7 +73,7 @@ test('a lower price notifies everybody who saved the listing, and nobody else', 
     .toEqual(new Set([buyer.identityId, company]))
   expect(await notificationsOf(stranger)).toEqual([])
 
-  // Nobody is notified of a rise.
+  // A price rise notifies nobody.
   await seller.patch(`/properties/${id}`, { price: 700 })
   await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
   expect((await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)).toEqual([
@@ -127,7 +127,7 @@ test.each([
     else await seller.post(`/properties/${id}/${act}`)
     const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
     expect(bodyAr.startsWith(begins)).toBe(true)
-    // A suspension's reason is not disclosed, nor is a deletion.
+    // The text reveals neither a suspension and its reason nor a deletion.
     expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
     expect(bodyAr + bodyEn).not.toContain('مخالف')
   },
@@ -154,8 +154,8 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
   const { id } = await publishListing(seller, { price: 1000 })
   const { id: other } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, other)
-  // SQL makes accounts with a hundred identities each, one transaction per account, because other
-  // transactions would have to wait for a long one.
+  // Accounts with a hundred identities each are inserted by SQL, in one transaction per account, because
+  // other transactions would have to wait for a longer one.
   const accounts = Array.from({ length: bulk(100, 20) }, () => randomUUID())
   for (const account of accounts) {
     await sql('insert into auth.users (id, email) values ($1, $2)', [
@@ -173,7 +173,8 @@ test('thousands who saved a listing delay neither its owner nor others, and are 
     )
   }
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
-  // The owner gets the answer before the buyers are notified, and other notifications do not wait for them.
+  // The owner gets the response before the buyers are notified, and notifications about
+  // other listings are not delayed.
   await seller.patch(`/properties/${other}`, { price: 900 })
   const one = await waitForNotification(buyer, 'favorite_price_drop')
   await waitUntil('all have been notified', async () => (await pendingEvents(id)).length === 0)
@@ -254,13 +255,14 @@ test('LIST-04 who was told that a listing was sold is told that it is back', asy
   await act('mark-sold')
   await waitUntilTold()
   expect(await texts()).toEqual([`تم بيع «${titleAr}»`])
-  // For a day an event prevents a second notification of the same thing, so the events are deleted here.
+  // An event prevents another notification of the same kind about the listing for a day,
+  // so this deletes the events.
   await sql('delete from private.notification_events where property_id = $1', [id])
   await act('archive', 'restore', 'publish')
   await waitUntilTold()
   expect(await texts()).toEqual([`أُعيد عرض «${titleAr}»`])
 
-  // A pause is not a sale, so nobody is notified when it ends.
+  // The end of a pause notifies nobody, because the listing was not sold.
   await act('pause')
   await waitUntilTold()
   await act('resume')

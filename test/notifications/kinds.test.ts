@@ -10,7 +10,7 @@ beforeEach(async () => {
   sara = await signUp('سارة المطيري')
 })
 
-/** Texts that depend on the details; push/acts.ts checks that every kind's texts are filled in. */
+/** Texts that depend on the details; push/acts.ts checks that the texts of all kinds are filled in. */
 const examples: [kind: string, details: object, titleAr: string, bodyAr: string][] = [
   [
     'lead_new',
@@ -282,7 +282,7 @@ test('events of one thing make one unread notification with a count; once read, 
   const bodies: string[] = []
   for (let i = 1; i <= 12; i++) {
     await postMessage(salem, id, `رسالة ${i}`)
-    await notify(sara, 'system', serviceMessage()) // another notification on top
+    await notify(sara, 'system', serviceMessage()) // puts another notification on top
     const all = await notificationsOf(sara, 'message_new')
     expect(all).toHaveLength(1)
     bodies.push(all[0].bodyAr)
@@ -295,7 +295,7 @@ test('events of one thing make one unread notification with a count; once read, 
     '12 رسالة جديدة',
   ])
   await postMessage(salem, id, 'الأخيرة')
-  const [first] = await notificationsOf(sara) // the conversation's notification has come to the top
+  const [first] = await notificationsOf(sara) // the conversation's notification has moved to the top
   expect(first).toMatchObject({ kind: 'message_new', bodyAr: '13 رسالة جديدة: الأخيرة' })
   await sara.post(`/conversations/${id}/read`)
   await postMessage(salem, id, 'من جديد')

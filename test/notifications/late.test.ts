@@ -29,7 +29,9 @@ afterEach(async () => {
 const rows = async (table: string) =>
   (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
 
-/** Runs the jobs until no notification is deferred; they skip those that met a lock in the last second. */
+/**
+ * Runs the jobs until no deferred notification is left. For a second they skip those that ran into a lock.
+ */
 const noneIsLate = () =>
   waitUntil('no notification is late', async () => {
     await runJobs()

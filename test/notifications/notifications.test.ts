@@ -107,7 +107,7 @@ test('reading all waits for no transaction that is creating a notification', asy
       listing.entityId,
       details,
     ])
-    // The notification that the open transaction is changing stays unread.
+    // The notification that the open transaction is updating stays unread.
     expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 1 })
     await client.query('commit')
   } finally {
@@ -169,8 +169,7 @@ test('a failing notification does not fail the action that caused it, and is an 
   ) await notify(sara, kind, details, { entityId })
   await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
   expect(await notificationsOf(sara)).toEqual([])
-  // These alarms are deleted, because at the end of the suite there must be none
-  // (test/whole/invariants.test.ts).
+  // Deletes these alarms, because none may be left at the end of the suite (test/whole/invariants.test.ts).
   const { rows } = await database().query(
     `delete from private.alarms
      where kind = 'notification_failed' and details ->> 'accountId' = $1
@@ -246,7 +245,7 @@ test('counting the unread ones reads the index alone', async () => {
   const client = await database().connect()
   try {
     await client.query('begin')
-    // Other scans are switched off, because which scan is cheapest depends on other tests' rows.
+    // Turns off all other scans, because the cheapest scan depends on the rows of other tests.
     await client.query(
       `set local enable_seqscan = off; set local enable_bitmapscan = off;
        set local enable_indexscan = off`,

@@ -1,4 +1,4 @@
-// FAV-06: a price fell if it is 1 to 50 percent below the lowest of the 30 days before.
+// FAV-06: a price fell if it is 1 to 50 percent below the lowest price of the 30 days before.
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { toggleFavorite } from '../favorites/reads.ts'
@@ -23,7 +23,7 @@ async function save(price: number | null, type = 'SALE') {
 const set = async (price: number | null) =>
   expect((await seller.patch(`/properties/${id}`, { price })).status).toBe(200)
 
-/** Returns the falls in the buyer's notifications, newest first, such as '1,000 → 900'. */
+/** Returns the price falls in the buyer's notifications, newest first, such as '1,000 → 900'. */
 async function falls(person = buyer): Promise<string[]> {
   await drain('fan_out_listing_events')
   return (await notificationsOf(person, 'favorite_price_drop')).map(({ bodyEn }) =>
@@ -45,7 +45,7 @@ test('FAV-06 a price that was raised and comes back has not fallen', async () =>
   await set(150_000)
   await set(100_000)
   expect(await falls()).toEqual([])
-  // The same holds if the raise lasted a while, or was made while the listing was hidden.
+  // The same is true if the rise lasted a while, or was made while the listing was hidden.
   await set(150_000)
   await agePrices(id, '29 days 23 hours')
   await set(100_000)
@@ -95,9 +95,9 @@ test('FAV-06 a large fall after a small one within a day is told, in the unread 
   await save(1000)
   await set(985)
   const [first] = await notificationsAfterJob()
-  await set(975) // 1 % of 985, but not 5 %
+  await set(975) // 1 % below 985, but not 5 %
   expect(await falls()).toEqual(['1,000 → 985'])
-  await set(585) // 40 %
+  await set(585) // 40 % below 975
   expect(await falls()).toEqual(['975 → 585'])
   expect((await notificationsAfterJob()).map(({ id }) => id)).toEqual([first.id])
 })
@@ -143,7 +143,7 @@ test('FAV-06 several before anybody was told are one, as far as they are no mist
   expect(await falls()).toEqual(['600 → 400'])
   await readAll()
   await anEventEarlier('1 day')
-  await all([390, 100, 150]) // neither 100 nor 150 is a fall
+  await all([390, 100, 150]) // more than 50 % below 390, so neither counts
   expect(await falls()).toEqual(['600 → 400'])
 })
 
@@ -152,7 +152,7 @@ test('FAV-06 who is told while the price falls again is told one price, then the
   const late = await signUp()
   await toggleFavorite(late, id)
   const [first, last] = [buyer, late].toSorted((a, b) => a.identityId < b.identityId ? -1 : 1)
-  // This simulates a job that stopped after it had notified the first person.
+  // Simulates a job that stopped after it had notified the first person.
   const client = await database().connect()
   try {
     await client.query('begin')

@@ -35,8 +35,8 @@ testLocally('60 an hour of messages, from all conversations and identities of on
   await openConversation(author, { ...about, message: '3' })
   expect(await pushed(pushToken)).toBe(3)
 
-  // From the sixty-first on, messages are only in the list, from either identity; pushes of other senders are
-  // sent as before.
+  // After sixty pushes in an hour, further messages of this account, from either identity, only appear in the
+  // list. Messages of other senders are still pushed.
   await openConversation(author, { ...about, message: '4' })
   await author.post('/auth/identity/switch', { identityId: author.identityId })
   expect((await postMessage(author, id, '5')).status).toBe(201)
@@ -121,7 +121,7 @@ testLocally('CHAT-31 a push counts once for all devices, when one of them has it
   fcm.answers.set(devices[1]!.pushToken, failure(500, 'INTERNAL'))
   await write('2')
   expect(await counted()).toBe(2)
-  // A push that never arrives is not counted; here FCM refuses it for each device.
+  // A push that no device receives is not counted; here FCM refuses it for each device.
   for (const { pushToken } of devices) fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
   await sara.post(`/conversations/${id}/read`)
   await write('3')
@@ -148,6 +148,6 @@ testLocally('CHAT-31 what comes while a push is on its way is another one', asyn
   meanwhile('5')
   await postMessage(author, id, '4')
   await sendPushes()
-  expect(await pushed(pushToken)).toBe(3) // the sixtieth
+  expect(await pushed(pushToken)).toBe(3) // the last one is the sixtieth
   expect(await waitingPushes(sara)).toEqual([])
 })

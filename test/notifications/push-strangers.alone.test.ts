@@ -1,4 +1,4 @@
-// HARM-05: pushes of messages from unknown people who have proven nothing.
+// HARM-05: pushes about messages from strangers without a verified phone or email.
 import { expect } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
@@ -102,7 +102,7 @@ testLocally(
   },
 )
 
-/** Nearly an hour in seconds; on a slow machine more of it has passed. */
+/** Nearly an hour, in seconds. On a slow machine more of the hour has already passed. */
 const anHour = expect.toSatisfy((wait: number) => wait > 3000 && wait <= 3600)
 
 async function unheard(count: number): Promise<Person[]> {

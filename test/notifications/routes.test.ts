@@ -7,7 +7,7 @@ import { insertListing, insertOrganisation, insertReviews } from '../support/fix
 import { topUpInvoice } from '../support/money.ts'
 import { description } from '../support/openapi.ts'
 
-/** The requests of each route's screen, as docs/apps/pushes.md has them for apps. */
+/** For each route, the request that the app's screen sends, as documented in docs/apps/pushes.md. */
 const reads = new Map(
   [
     ...readFileSync('docs/apps/pushes.md', 'utf8')

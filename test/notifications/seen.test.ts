@@ -1,4 +1,4 @@
-// What is seen on one device is reported to the account's other devices.
+// What a person sees on one device is reported to the account's other devices.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { socketOf } from '../chat/sockets.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -28,7 +28,7 @@ afterEach(closeClients)
 
 const numbers = (events: { unread: number }[]) => events.map(({ unread }) => unread)
 
-/** A phone on Realtime and a tablet at the gateway, each with a sign-in of its own. */
+/** Connects a phone by Realtime and a tablet by the gateway, each with its own session. */
 async function otherDevices(person: Person) {
   const [one, two] = await Promise.all(
     [1, 2].map(() => signIn(person.identifier, person.password)),
@@ -67,7 +67,7 @@ test('CHAT-30 what is read or deleted here is told there, once, with the number 
   await sara.post('/notifications/read-all')
   await notify(sara, 'system', serviceMessage())
   await sara.post('/notifications/read-all')
-  // The acts that changed nothing came before the last event, so they sent none.
+  // Actions that changed nothing came before the last event, so they sent no events.
   await there.hear([0, 4, 3, 3, 0, 0])
 })
 
@@ -109,7 +109,7 @@ test('CHAT-30 what goes unread with a deleted account is told, what was read is 
   expect(rows).toEqual([{ data: { kind: 'badge' } }])
 })
 
-/** Whether each notification of messages is unread, newest first. */
+/** Returns for each notification of messages whether it is unread, newest first. */
 const unreadMessages = async (person: Person) =>
   (await notificationsOf(person, 'message_new')).map(({ readAt }) => readAt === null)
 
@@ -122,7 +122,7 @@ test('CHAT-30 archiving a conversation reads its notification and no other', asy
   await sendMessageAs(sara, id)
   const before = await unreadCount(sara)
   const change = (body: object) => sara.patch(`/conversations/${id}`, body)
-  await change({ archived: true, upToSeq: 1 }) // the second was not seen
+  await change({ archived: true, upToSeq: 1 }) // the second message was not seen
   await change({ muted: true })
   await change({ muted: false })
   expect(await unreadMessages(sara)).toEqual([true])

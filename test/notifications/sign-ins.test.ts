@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const sql = (text: string, values: unknown[]) => database().query(text, values)
 
-/** Ends the first quarter of an hour of an account, in which sign-ins are not notified. */
+/** Makes the account older than a quarter of an hour; before that, sign-ins cause no notifications. */
 const settle = ({ id }: Person) =>
   sql(
     `update private.notification_events set notified_at = notified_at - interval '16 minutes'
@@ -87,7 +87,7 @@ test('a late notification carries the time of its event', async () => {
   await toggleFavorite(buyer, id)
   const at = new Date(Date.now() - 3 * 3_600_000)
   const hour = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(11, 16)
-  // Records a price drop and a sign-in as of three hours ago, for which no job has run yet.
+  // Records a price drop and a sign-in of three hours ago that no job has processed yet.
   const late = await database().connect()
   try {
     await late.query('begin')

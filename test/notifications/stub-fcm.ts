@@ -18,9 +18,9 @@ type Answer = (response: ServerResponse) => unknown
 export type FcmStub = {
   settings: { FCM_URL: string; FCM_SERVICE_ACCOUNT: string }
   received: Received[]
-  /** The answers for some push tokens; pushes to all others succeed. */
+  /** Responses for particular push tokens; pushes to all others succeed. */
   answers: Map<string, Answer>
-  /** The answer of the token service; undefined means a token. */
+  /** The response of the token service; if undefined, the service issues a token. */
   tokenAnswer?: Answer
   /** Lifetime of an access token in seconds. */
   tokenLife: number

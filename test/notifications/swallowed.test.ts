@@ -1,4 +1,4 @@
-// Failures that must not stop an action are swallowed and raise an alarm. Each test breaks a function in a
+// Failures that must not stop an action are caught and raise an alarm. Each test breaks a function in a
 // transaction that is rolled back.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'

@@ -34,7 +34,7 @@ type Act = {
   kind: string
   what: string
   does: () => Promise<unknown>
-  /** The number of pushes that the act causes; 'some' if other tests may cause more. */
+  /** How many pushes the act causes; 'some' if other tests may cause more. */
   pushes?: number | 'some'
 }
 
@@ -235,7 +235,7 @@ const acts: Act[] = [
       done(await sara.post('/auth/me/delete', { password }))
       Object.assign(sara, await signIn(identifier, password))
     },
-    pushes: 0, // the request has ended the session of the device
+    pushes: 0, // the request ended the session of the device
   })),
   {
     kind: 'review_new',
@@ -350,7 +350,7 @@ const acts: Act[] = [
     kind: 'security_login',
     what: 'a sign-in',
     does: async () => {
-      // A new account gets no sign-in notifications in its first quarter of an hour.
+      // An account gets no notifications of sign-ins in its first quarter of an hour.
       await database().query(
         `update private.notification_events set notified_at = notified_at - interval '16 minutes'
          where account_id = $1 and kind = 'security_login'`,
@@ -382,8 +382,7 @@ const acts: Act[] = [
     kind: 'security_provider',
     what: 'a provider that signs her in from now on',
     does: async () => {
-      // The email is verified, because otherwise the sign-in would take the account over and delete her
-      // devices.
+      // Verifies the email; otherwise the sign-in would take over the account and delete its devices.
       await proveEmail(sara)
       const { post } = await signUp()
       done(

@@ -66,7 +66,7 @@ testLocally(
     const [{ pushToken }, other] = [await registerDevice(sara), await signUp()]
     const { pushToken: alive } = await registerDevice(other)
     const tries = async (...answers: (typeof unknown)[]) => {
-      // A run may try a push more than once; the further tries get INTERNAL, which is not counted.
+      // A run may send a push more than once. Further attempts get INTERNAL, which does not count.
       fcm.answers.set(
         pushToken,
         (response) => (answers.shift() ?? failure(500, 'INTERNAL'))(response),
@@ -78,7 +78,7 @@ testLocally(
     }
     await notify(sara, 'system', serviceMessage())
     await tries(unknown, unknown)
-    // No other push waits for it.
+    // Other pushes do not wait for the failing one.
     await notify(other, 'system', serviceMessage())
     await sendPushes()
     expect(fcm.sentTo(alive)).toHaveLength(1)
@@ -226,6 +226,6 @@ testLocally('a slow answer is given up after four seconds, others do not wait fo
     expect(Date.now() - began).toBeGreaterThan(3800)
     expectWithin('a push that is not answered is given up', Date.now() - began)
   }, { PATIENCE: '1' })
-  fcm.answers.delete(slow.pushToken) // else the tests after it would wait for its next try
+  fcm.answers.delete(slow.pushToken) // otherwise later tests would wait for its retry
   expect(await waitingPushes(sara)).toMatchObject([{ attempts: 1, lease: null }])
 })

@@ -16,13 +16,13 @@ const signInAgain = () => signIn(sara.identifier, sara.password)
 const badgesFor = async (person: Person) =>
   (await waitingPushes(person)).filter(({ category }) => category === 'badge')
 
-/** Sends the waiting pushes, as if their time had come. */
+/** Makes the waiting pushes due and sends them. */
 async function sendNow(person: Person) {
   await agePushes(person)
   await sendPushes()
 }
 
-/** Pretends that ten minutes have passed since the last badge. */
+/** Simulates that ten minutes have passed since the last badge. */
 const rest = (person: Person) =>
   database().query('update public.devices set badge_due_at = null where account_id = $1', [
     person.id,
@@ -73,7 +73,7 @@ testLocally('CHAT-23 six an hour at most for a device, with the number of then',
   for (const { id } of list.slice(1, 4)) await sara.post(`/notifications/${id}/read`)
   const [waiting, ...more] = await badgesFor(sara)
   expect(more).toEqual([])
-  expect(waiting.wait).toBeGreaterThan(300) // ten minutes after the time of the first
+  expect(waiting.wait).toBeGreaterThan(300) // due ten minutes after the first badge
   expect(waiting.wait).toBeLessThanOrEqual(605)
   await sendNow(sara)
   expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['4', '1'])
@@ -101,7 +101,7 @@ testLocally(
       expect(await badgesFor(sara), way).toHaveLength(1)
       await sendNow(sara)
       await rest(sara)
-      await act() // nothing is left to read, or a read one is deleted
+      await act() // nothing is left to read, or the deleted notification was already read
       expect(await badgesFor(sara), way).toEqual([])
     }
   },
@@ -122,14 +122,14 @@ testLocally('CHAT-23 what is read while a badge is on its way is told afterwards
   await sendNow(sara)
   const [waiting] = await badgesFor(sara)
   expect(waiting.lease).toBe(null)
-  // On a slow machine the push may time out, and is then tried again sooner.
+  // On a slow machine the push may time out. It is then retried earlier.
   if (waiting.attempts === 0) expect(waiting.wait).toBeGreaterThan(300)
   const { rows: [{ next }] } = await database().query(
     `select extract(epoch from badge_due_at - now())::float as next
      from public.devices where device_id = $1`,
     [phone.deviceId],
   )
-  expect(next).toBeLessThanOrEqual(600) // however many were read meanwhile
+  expect(next).toBeLessThanOrEqual(600) // regardless of how many were read in the meantime
   await sendNow(sara)
   expect(fcm.sentTo(phone.pushToken).map(({ data }) => data.badge)).toEqual(['2', '0'])
   expect(await waitingPushes(sara)).toEqual([])

@@ -58,7 +58,7 @@ testLocally('a review is told once, however often it is deleted and written agai
   id = await review(other, 2)
   expect(await notificationsOf(sara, 'review_new')).toEqual([])
   expect(await pushesOf('review_new', pushToken)).toHaveLength(1)
-  // Sara is notified of other people's reviews, but nobody is notified of her reply.
+  // Other people's reviews notify Sara; her reply notifies nobody.
   await review((await acquaintance()).other)
   expect(await notificationsOf(sara, 'review_new')).toHaveLength(1)
   expect((await sara.post(`/reviews/${id}/reply`, { body: 'شكراً' })).status).toBe(200)

@@ -30,7 +30,7 @@ testLocally('QUOTA_EXCEEDED: all pushes wait as long as FCM asks, a minute at le
     const later = await signUp()
     const { pushToken } = await registerDevice(later)
     await notify(later, 'system', serviceMessage())
-    // Until the time that FCM named, no process leases a push, whichever process got that answer.
+    // Until the time that FCM named, no process leases a push, not even one that did not get FCM's response.
     for (const process of [own, undefined]) await sendPushes(process)
     expect(fcm.sentTo(pushToken)).toEqual([])
     expect(await waitingPushes(later)).toMatchObject([{ attempts: 0, lease: null }])
@@ -49,7 +49,7 @@ testLocally('UNAVAILABLE with Retry-After, also as a date: no retry before then'
       )
       await notify(person, 'system', serviceMessage())
       const [row] = await sendAndWait(person, () => sendPushes(own))
-      // A date in the header has no fractions of a second.
+      // A date in the header has whole seconds.
       expect(row!.most).toBeGreaterThan(118)
       expect(row!.least).toBeLessThan(122)
       fcm.answers.delete(pushToken)

@@ -23,7 +23,9 @@ const suspendOwner: Change = (_id, { id }) =>
   database().query(`update public.accounts set status = 'suspended' where id = $1`, [id])
 const nothing: Change = () => Promise.resolve()
 
-/** Returns how many pushes of the kind are sent after quiet hours in which `told` and then `changed` ran. */
+/**
+ * Runs `told` and then `changed` in quiet hours. Returns how many pushes of the kind are sent afterwards.
+ */
 async function pushedAfter(kind: string, told: () => Promise<unknown>, changed: () => unknown) {
   const { pushToken } = await registerDevice(sara)
   await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })

@@ -1,5 +1,5 @@
-// CHAT-31: the text of a push about messages is made when it is sent, from the messages that are
-// unread then.
+// CHAT-31: the text of a push about messages is composed when the push is sent, from the messages
+// that are unread at that moment.
 import { expect } from 'vitest'
 import { database, type Person, signIn, signUp } from '../../support/client.ts'
 import { listEntry, openConversation, postMessage } from '../../support/conversations.ts'
@@ -19,8 +19,8 @@ const inQuietHours = () =>
   sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
 
 /**
- * Returns the pushes that arrive once quiet hours, or the wait after a failure, are over; badges
- * have no text.
+ * Ends quiet hours and waits after failures, sends the pushes, and returns the texts of all pushes
+ * so far. A badge has no text.
  */
 async function pushedLater(pushToken: string) {
   await agePushes(sara, 20_000)
@@ -66,7 +66,7 @@ testLocally('CHAT-31 nor what was read after FCM failed once', async () => {
   fcm.answers.delete(pushToken)
   expect(await waitingPushes(sara)).toMatchObject([{ attempts: 1 }])
   await sara.post(`/conversations/${id}/read`)
-  expect(await pushedLater(pushToken)).toEqual(['الأولى']) // only the one that failed
+  expect(await pushedLater(pushToken)).toEqual(['الأولى']) // only the attempt that failed
 })
 
 testLocally('CHAT-31 of several in quiet hours one is hidden: the others are pushed', async () => {
@@ -149,7 +149,7 @@ testLocally('CHAT-31 and so is one that came while the failing one was on its wa
 testLocally('CHAT-31 but not before the time that FCM named, nor in quiet hours', async () => {
   const { pushToken } = await registerDevice(sara)
   const writer = await signUp()
-  const wrong = failure(401, 'THIRD_PARTY_AUTH_ERROR') // this push alone waits for 600 s
+  const wrong = failure(401, 'THIRD_PARTY_AUTH_ERROR') // only this push waits, for 600 s
   fcm.answers.set(pushToken, wrong)
   const id = await writtenBy(writer, '1')
   await sendPushes()
@@ -186,7 +186,7 @@ testLocally('CHAT-31 the next try waits for the end of quiet hours, and no longe
   const sent = () => fcm.sentTo(pushToken).map(({ body }) => body)
   const waits = async () => (await waitingPushes(sara)).map(({ wait }) => wait > 3000)
   const writer = await signUp()
-  failsOnce(inQuietHours) // quiet hours begin while the push is on its way
+  failsOnce(inQuietHours) // quiet hours begin while FCM handles the push
   const id = await writtenBy(writer, '1')
   await sendPushes()
   await makePushesDue(sara)

@@ -7,12 +7,15 @@ export let fcm: FcmStub
 export let jobs: Facade
 export let sara: Person
 
-/** Only one file at a time may use this, because two processes on one outbox would compete. */
+/**
+ * Only one file at a time may use this, because two processes would compete for the pushes in the outbox.
+ */
 export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
     fcm = await startFcmStub()
-    // Without PATIENCE a slow machine may get FCM's token too late, and then nothing is sent for a minute.
+    // Without PATIENCE, FCM's token may come too late on a slow machine, and then no
+    // push is sent for a minute.
     jobs = await startFacade({ ...fcm.settings, PATIENCE: '10' }, 'jobs')
   })
   afterAll(async () => {
@@ -33,7 +36,7 @@ export async function sendPushes(process = jobs) {
   return await response.json()
 }
 
-/** Runs the work with a jobs process of its own, for answers of FCM that make a process pause. */
+/** Runs the work with its own jobs process, because some responses of FCM make a process pause. */
 export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings = {}) {
   const own = await startFacade({ ...fcm.settings, ...settings }, 'jobs')
   try {
@@ -57,8 +60,8 @@ const clock = async () =>
   (await database().query('select extract(epoch from clock_timestamp())::float as at')).rows[0].at
 
 /**
- * Sends the due pushes. Returns those of a person that still wait, with the seconds from their last try to
- * the next, as `least` and `most`, which differ by the length of the call.
+ * Sends the due pushes. Returns a person's pushes that still wait, with the seconds until the next attempt:
+ * `least` from the end of this call, `most` from its beginning.
  */
 export async function sendAndWait(person: Person, send: () => Promise<unknown> = sendPushes) {
   const before = await clock()
@@ -72,7 +75,7 @@ export async function sendAndWait(person: Person, send: () => Promise<unknown> =
   return rows.map(({ due, ...row }) => ({ ...row, least: due - after, most: due - before }))
 }
 
-/** Pretends that this time has passed, so that quiet hours may be over. */
+/** Moves waiting pushes and quiet hours into the past, as if this many seconds had passed. */
 export const agePushes = ({ id }: Person, seconds = 5000) =>
   database().query(
     `create temporary table aged on commit drop as
@@ -86,7 +89,7 @@ export const agePushes = ({ id }: Person, seconds = 5000) =>
      update private.push_outbox set due_at = aged.due_at from aged where push_outbox.id = aged.id`,
   )
 
-/** Makes waiting pushes due now, without moving quiet hours. */
+/** Makes waiting pushes due now, without moving the quiet hours. */
 export const makePushesDue = (person: Person) =>
   database().query('update private.push_outbox set due_at = now() where account_id = $1', [
     person.id,

@@ -13,7 +13,7 @@ testLocally('a hundred devices: twenty calls at once at most, each of them once'
     for (let i = 0; i < 20; i++) tokens.push((await registerDevice(person)).pushToken)
     await notify(person, 'system', serviceMessage())
   }
-  // No push is answered before more than ten requests are open.
+  // The stub responds only once more than ten requests are open.
   fcm.mostOpen = 0
   for (const token of tokens) {
     fcm.answers.set(token, async (response) => {
@@ -41,7 +41,7 @@ testLocally(
   'CRASH-02 a push whose process was killed is sent once more at most, then dropped',
   async () => {
     const { pushToken } = await registerDevice(sara)
-    fcm.answers.set(pushToken, () => {}) // FCM receives the push, and the process dies before the answer
+    fcm.answers.set(pushToken, () => {}) // FCM receives the push, and the process dies before the response
     await notify(sara, 'system', serviceMessage())
     for (let round = 1; round <= 2; round++) {
       const own = await startFacade(fcm.settings, 'jobs')

@@ -115,7 +115,8 @@ testLocally('an account that may not act gets no push, even with a device left',
     const person = await signUp()
     const { pushToken } = await registerDevice(person)
     await notify(person, 'system', serviceMessage())
-    // Restores the data that ends with sessions, as if a session had begun at the moment of the change.
+    // Restores the rows that were deleted with the sessions, as if a session had begun
+    // at the moment of the change.
     await database().query(`begin;
       create temporary table kept_sessions on commit drop as
         select * from auth.sessions where user_id = '${person.id}';
