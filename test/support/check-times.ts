@@ -1,4 +1,4 @@
-/** Lets a file change the intervals of clients' own checks, although it shares its process with others. */
+/** Changes how often clients check their lists, for one test file of several that share a process. */
 import { afterEach, beforeEach } from 'vitest'
 import { checkTimes } from '../../client/src/chat/list-check.ts'
 

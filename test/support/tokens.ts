@@ -58,7 +58,7 @@ function projectKey(): { key: KeyObject; kid: string } {
   return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }
 }
 
-/** Returns this token with changed claims and the right signature; undefined removes a claim. */
+/** Returns the token with changed claims and a valid signature; undefined removes a claim. */
 export function mintToken(token: string, changes: Json | string, header: Json = {}): string {
   const { key, kid } = projectKey()
   const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }
