@@ -319,7 +319,7 @@ test('an organisation publishes and pauses many listings at once: each is counte
   const seller = await signUp()
   const company = await insertOrganisation(seller.id)
   await seller.post('/auth/identity/switch', { identityId: company })
-  /** Returns the successful answers. A call that waited too long for the others is refused with 503. */
+  /** Returns the successful responses. A request that waited too long for the others gets a 503. */
   const done = async (status: number, replies: Promise<Reply>[]) => {
     const all = await Promise.all(replies)
     const refused = all.filter((reply) => reply.status !== status)
