@@ -1,5 +1,5 @@
-// Tests amounts as people say them (test/vectors/amounts.json, and phrases that are built), against meanings that were
-// written before the code. No amount may be read as another one.
+// Tests amounts as people say them (test/vectors/amounts.json and built phrases) against meanings that were
+// written before the code. No amount may be read as a different amount.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { guest } from '../support/client.ts'
@@ -8,7 +8,7 @@ import { searchText } from '../search/search-text.ts'
 import { amountPhrases } from '../vectors/amount-phrases.ts'
 
 type Read = Record<string, string | number>
-/** `either` lists several readings that are accepted; without it only `read` is. */
+/** `either` lists all accepted readings; without it, only `read` is accepted. */
 type Vector = {
   class: string
   q: string
@@ -33,7 +33,7 @@ const judged = new Set(
 )
 
 async function understood({ q, strategy }: Judged): Promise<Understood> {
-  // Unlike a search, the map keeps an amount that no listing has, but it takes no strategy.
+  // Unlike a search, the map keeps an amount that no listing has, but it has no `strategy` parameter.
   const answer = strategy
     ? await guest.post('/search/advanced', { strategy, q, limit: 1 })
     : await guest.get(
