@@ -37,7 +37,7 @@ test('my listings come newest first, all or of one state, in consecutive pages',
     .toEqual({ items: [], nextCursor: null })
 
   const first = (await seller.get('/properties/mine?limit=2')).body
-  await createDraft(seller, { bedrooms: 9 }) // new ones do not shift the pages
+  await createDraft(seller, { bedrooms: 9 }) // new listings do not shift the pages
   const second = (await seller.get(`/properties/mine?limit=3&cursor=${first.nextCursor}`)).body
   expect(ids([...first.items, ...second.items])).toEqual(ids(made))
   expect(second.nextCursor).toBe(null) // the page is exactly full, and nothing follows
