@@ -54,7 +54,7 @@ function judge({ read, either = [read!], ignored = [] }: Judged, as: Understood)
   for (const { field, value } of as.found) if (judged.has(field)) got[field] = value
   const fits = (right: Read) =>
     Object.keys({ ...right, ...got }).every((field) => same(right[field], got[field]))
-  // A range with only one end read counts as wrong, not as left out.
+  // If only one end of a range was read, the reading is wrong, not left out.
   const leavesOut = (right: Read) =>
     Object.keys(got).every((field) => same(right[field], got[field])) &&
     Object.keys(right).every((field) => field in got || !(otherEnd(field) in got))
