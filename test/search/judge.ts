@@ -243,7 +243,7 @@ async function answerOf<T>(baseUrl: string, path: string, query: Query, more = {
   return body
 }
 
-/** Judges all queries on a stack of its own, among whatever listings it has. */
+/** Judges all queries on a separate stack, among the listings that it has. */
 export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]> {
   const { areas, meant, next } = await connected(databaseUrl, async (client) => {
     // Runs the job that counts words, because misspelt words are matched only with counted words.

@@ -274,7 +274,7 @@ export class Oracle {
     return !/[0-9]/.test(word) && word.length >= 3 && !rows.length
   })
 
-  /** Returns each word and, if it may be misspelt, the words most like it. */
+  /** Returns each word and, if it may be misspelt, the most similar words. */
   private readingsOf(words: string[]): Promise<string[][]> {
     return Promise.all(
       words.map(async (word) => await this.isInDoubt(word) ? this.alike(word) : [word]),

@@ -95,7 +95,7 @@ test('then details, kinds, areas and the price, each only to reach five', async 
   for (const [name, columns] of Object.entries(others)) {
     made[name] = await list({ ...fits, ...columns })
   }
-  // None of these is shown at any step.
+  // None of these listings is shown at any step.
   await list({ ...fits, type: 'RENT' })
   await list({ ...fits, kind: 'shop' })
   await list({ ...fits, price: 116_000 })
