@@ -7,7 +7,7 @@ export const usualCheckTimes = { ...checkTimes }
 /** An interval that is longer than any test. */
 export const never = 3_600_000
 
-/** Sets these times before each test of the file, and the usual ones after it. */
+/** Sets these times before each test of the file, and restores the usual times after it. */
 export function withCheckTimes(times: Partial<typeof checkTimes>): void {
   beforeEach(() => void Object.assign(checkTimes, times))
   afterEach(() => void Object.assign(checkTimes, usualCheckTimes))

@@ -46,7 +46,7 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** Starts a facade that serves `names`. Settings replace the default ones; undefined removes one. */
+/** Starts a facade that serves `names`. Settings override the defaults; undefined removes a setting. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
   const stack = theStack()

@@ -104,7 +104,7 @@ export const talksToAuth = ({ tags, id, path }: Operation) =>
 
 export const resolve = resolveIn(description.components.schemas)
 
-/** Returns the schema itself, the first of a union that is not null, or the merged parts of an `allOf`. */
+/** Returns the schema itself, the first member of a union that is not null, or an `allOf` merged into one. */
 export function concreteSchema(schema: Schema): Schema {
   const { allOf = [], ...rest } = resolve(schema)
   const found: Schema = Object.assign({}, ...allOf.map(concreteSchema), rest)

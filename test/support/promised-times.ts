@@ -25,7 +25,7 @@ const promisedTimes = {
   'a stack is ready for the first time': 30_000, // G-24
   'a stack is ready again': 8000,
   'a stack has stopped': 10_000, // CRASH-05
-  // Three seconds for proxies to notice, then ten.
+  // Three seconds for proxies to notice, then ten for running requests.
   'a facade has stopped, whatever stalls': 13_000, // CRASH-05
   'a gateway has stopped': 10_000, // CRASH-05
 }

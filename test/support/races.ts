@@ -1,4 +1,4 @@
-// Requests that arrive at the same moment, from chosen addresses, with raw headers.
+// Sends requests that arrive at the same moment, from chosen addresses, with raw headers.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'

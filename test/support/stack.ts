@@ -64,7 +64,7 @@ export async function startStack(settings: Record<string, string> = {}): Promise
 
 /** Warnings that the start or a test causes. */
 const ofOthers = [
-  // Revoking rights that a role never had, by the start and by tests of roles.
+  // The start and tests of roles revoke rights that a role never had.
   /no privileges were granted|has not been granted membership/,
   // Files dropped just before the server was killed are dropped again when its log is read.
   /could not open directory "base\/|some useless files may be left behind/,
@@ -89,5 +89,5 @@ export function warningsIn(folder: string): string[] {
   )
 }
 
-/** Finds a port that is free together with those above it, for the stack's other ports. */
+/** Finds a port that is free, as are the ports above it, which the rest of the stack uses. */
 export const freeStackPort = () => freePorts(14)

@@ -23,7 +23,7 @@ export function partsOf(token: string): Parts {
   return { header, claims }
 }
 
-/** Returns the text to sign. Header and claims may be text too, for values that JSON cannot write. */
+/** Returns the text to sign. Header and claims may also be text, for values that JSON cannot express. */
 const signingInput = (header: Json | string, claims: Json | string) =>
   `${encoded(asText(header))}.${encoded(asText(claims))}`
 
