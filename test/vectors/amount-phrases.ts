@@ -237,7 +237,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Makes a phrase with a range whose unit is said only once. */
+  /** Makes a phrase with a range that names its unit only once. */
   function shared({ measure, from, to, said, held }: Range): Phrase {
     const text = pick(said)
     const type = typeFor({ measure })
