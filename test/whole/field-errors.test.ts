@@ -26,7 +26,7 @@ const routes = operations
   .filter(({ body }) => body && typeOf(body) === 'object')
   .map((operation) => ({ ...operation, operation }))
 
-/** The paths of the required fields, also inside objects and lists. */
+/** The paths of the required fields, including fields inside objects and lists. */
 function requiredIn(given: Schema, path = ''): string[] {
   const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)

@@ -27,7 +27,7 @@ const indexOf = ({ name }: { name: string }) =>
 
 const isNumber = ({ schema }: Input) => ['integer', 'number'].includes(typeOf(schema)!)
 
-// Numbers as JSON text, each with whether the value can be a number at all.
+// Values as JSON text, and whether they may be valid as a number.
 const numbers: [text: string, possible: boolean][] = [
   ['-1', true],
   ['0', true],

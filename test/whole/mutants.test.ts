@@ -12,7 +12,7 @@ import { claimsOf } from './planted-rows.ts'
 import { byChance, refusals, survivors } from './reviewed-mutants.ts'
 
 const callers = ['stranger', 'guest', 'other identity', 'suspended', 'administrator'] as const
-/** Callers that are entitled to the calls made with the mutants. */
+/** Callers whom the original functions do not refuse. */
 const owners = ['owner', 'other identity', 'owner as administrator'] as const
 type Caller = (typeof callers | typeof owners)[number]
 
@@ -149,7 +149,7 @@ function showsMore(before: string, after: string): boolean {
   return [...seen.matchAll(uuid)].some(([id]) => !ids.has(id))
 }
 
-/** Runs `does` in a savepoint, and undoes it. */
+/** Runs `does` in a savepoint, then rolls it back. */
 async function undone<T>(name: string, does: () => Promise<T>): Promise<T> {
   await client.query(`savepoint ${name}`)
   try {

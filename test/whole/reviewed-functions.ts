@@ -7,7 +7,7 @@ type Callers = 'guests' | 'users' | 'backend' | 'all'
 export type Review = [by: Callers, why: string, functions: string[]]
 
 // guests: anon and authenticated. users: authenticated. backend: the facade without a caller. all: anon,
-// authenticated and backend. Functions only in private are reached only through the facade.
+// authenticated and backend. Functions that exist only in private are reachable only through the facade.
 const reviews: Review[] = [
   ...ofBackend,
   ['guests', 'reads what everybody may see', [
