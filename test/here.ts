@@ -1,6 +1,6 @@
-// `npm run test:here -- <area or file> …`: runs tests on the stack of `npm start`, without starting one.
-// Accounts created during the run are suspended at the end, so that their listings disappear. Tests that stop
-// processes or need their own stack require `npm test`.
+// `npm run test:here -- <area or file> …`: runs tests against the running stack of `npm start`. At the end it
+// suspends the accounts created during the run, so that their listings disappear. Tests that stop processes
+// or need their own stack require `npm test`.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -52,7 +52,7 @@ async function runningStack() {
   return { folder, ...stack }
 }
 
-/** Queries the database without the rules for edits by hand. */
+/** Runs SQL as test code (edits.by), exempt from the rules for manual edits. */
 async function ask(databaseUrl: string, sql: string, values: unknown[] = []) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -70,7 +70,7 @@ const { rows: [{ began }] } = await ask(
   stack.databaseUrl,
   'select clock_timestamp()::text as began',
 )
-// Rates and the quota are lifted and restored here, because interrupted tests restore nothing.
+// The limits are lifted and restored here, because interrupted tests would not restore them.
 const lifted = [
   await liftRates(stack.databaseUrl),
   await liftQuota(stack.databaseUrl),

@@ -1,8 +1,8 @@
-// `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): during a rollout or rollback, the new
-// schema serves the previous version's functions. This runs that version's functions, gateway and tests on
-// today's migrations. The version is a commit, by default the last release. Fields that it does not know are
-// ignored (NEWER_SCHEMA). Run it before a release: if a test fails, schema and functions must be deployed
-// within the same minute, which the changelog must say.
+// `npm run test:previous -- [version] [vitest arguments]` (MIG-04): during a rollout or rollback, the
+// previous version's functions run on the new schema. This runs that version's functions, gateway and tests
+// on the current migrations. The version is a commit, by default the last release. Its tests ignore fields
+// that it does not know (NEWER_SCHEMA). Run this before a release: if a test fails, schema and functions
+// must be deployed within the same minute, and the changelog must say so.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ function release(): string {
   process.exit(1)
 }
 
-// These tests compare the schema with lists and do not test its behaviour.
+// These tests only compare the schema with lists, which the new schema need not match.
 const ofTheSchema = [
   'test/admin/studio-tables.test.ts',
   'test/base/expressions.test.ts',
@@ -50,7 +50,7 @@ packagesFor(folder, root)
 console.log(`-- functions and tests of ${version} on the migrations of now`)
 const options = given.findIndex((one) => one.startsWith('-'))
 const named = given.slice(0, options < 0 ? given.length : options)
-// The files are listed, because vitest ignores --exclude in projects with their own `exclude`.
+// Lists the files, because vitest ignores --exclude in projects with their own `exclude`.
 const tests = testsIn(folder, named)
 if (!tests.length) {
   console.error(`Of ${named.join(' ')} the version ${version} has no tests that this runs.`)

@@ -1,8 +1,8 @@
-// `npm run test:release -- [areas]`: carries out docs/releases.md, from 1.0.0 on, on a clone of the last
-// commit: a release is deployed with data; a listing gets a field by the recipe, with a backfill; this change
-// is migrated, checked, tested, tested with the previous functions, released, deployed on the data, and
-// rolled back. It stops at the first failing step and names it. It runs the named areas of the suite, `all`
-// of them, or those that the field concerns. The nightly workflow runs it.
+// `npm run test:release -- [areas]`: rehearses docs/releases.md, for 1.0.0 or later, in a clone of the last
+// commit. It deploys a release and adds data; adds fields to listings by the recipe, with a backfill; then
+// migrates, checks, tests (also with the previous functions), releases and deploys this change, and rolls it
+// back. It stops at the first step that fails and prints its name. `areas` are parts of the suite, or `all`;
+// by default, those that the new fields affect. The nightly workflow runs it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -120,7 +120,7 @@ await step('a field of a listing by the recipe, with a backfill', () => {
 await step('npm run check', () => npm('run', 'check'))
 await step('the suite', () => npm('test', '--', ...areas))
 await step('npm run test:previous', () => {
-  // test:previous cannot run tests of the local stack, or the one that compares a list of columns.
+  // test:previous runs neither the tests in local/ nor studio-tables, which compares lists of columns.
   const tests = areas.filter((one) => one.startsWith('test/') && !one.includes('studio-tables'))
   npm('run', 'test:previous', '--', `v${first}`, ...tests)
 })

@@ -1,7 +1,7 @@
-// `npm test`: runs the areas on one embedded stack and, in parallel, tests that need their own stack
-// (*.alone.test.ts) on two others. Each ends with the final checks. On a given project (SUPABASE_URL) they
-// run one after the other. Arguments go to vitest; --since=<commit> selects the tests of files changed since
-// then, and those that span areas.
+// `npm test`: runs the areas on one embedded stack and, in parallel, the tests that need a stack to
+// themselves (*.alone.test.ts) on two others. The final checks run on each stack. On a given project
+// (SUPABASE_URL) the three groups run one after the other. Arguments go to vitest; --since=<commit> selects
+// the tests affected by changes since that commit, and the tests that span areas.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,16 +28,16 @@ const answeredCodes = join(folder, 'answered-codes')
 const metExamples = join(folder, 'met-examples')
 const repetitions = join(folder, 'repetitions')
 const newProject = join(folder, 'new-project')
-// Hundreds of processes load the same modules, so Node keeps their compiled code.
+// Hundreds of processes load the same modules, so Node caches the compiled code.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
 const running = new Set<ReturnType<typeof spawn>>()
-// Ctrl-C reaches every process directly, and the stacks need time to stop.
+// The terminal sends Ctrl-C to every process; this one waits, because the stacks need time to stop.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')))
 
 type Run = Summary & { said: string }
 
-/** Runs some projects of vitest.config.ts; `aside` keeps the output for later. */
+/** Runs some projects of vitest.config.ts. With `aside`, their output is returned instead of printed. */
 function run(projects: string[], aside: boolean): Promise<Run> {
   const summary = join(folder, projects.join('-'))
   const names = projects.flatMap((name) => ['--project', name])
@@ -70,7 +70,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
   )
 }
 
-/** Returns the reporter's result (summary.ts); an aborted run has failed, whatever its tests did. */
+/** Returns the reporter's result (summary.ts). An aborted run counts as failed even if its tests passed. */
 function summaryIn(file: string, projects: string[], code: number | null): Summary {
   const said: Summary = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))

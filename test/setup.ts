@@ -1,5 +1,5 @@
-// The project that the suite uses: the one in SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY,
-// DATABASE_URL and INBOX_URL, or a new embedded stack on free ports in a temporary folder.
+// Provides the project that the suite uses: the one given by SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY,
+// SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or a new embedded stack on free ports.
 import { variable } from '../local/config/environment.ts'
 import { recordDescription } from './support/answered-codes.ts'
 import { recordCalls } from './support/called-functions.ts'
@@ -58,8 +58,8 @@ async function useOwnStack() {
     HASHING: hashing,
     REFUSED_JOINS: 'quick',
     CALLS: 'counted',
-    // Time limits are ten times as long here. Tests of the limits start functions of their own, and `npm
-    // run test:timing` uses the exact ones.
+    // Time limits are ten times as long in this stack. Tests of a limit start their own functions, and
+    // `npm run test:timing` uses the real limits.
     PATIENCE: patience,
     // The lifetimes of workers are tested separately (local/functions/workers.test.ts).
     WORKER_LIFE: '600',

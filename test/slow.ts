@@ -1,7 +1,7 @@
-// `npm run test:slow -- [--seed=N] [areas or files]`: runs the suite slowly and with late answers, to find
-// dependencies on timing. Its processes run a quarter of the time, some answers come late (LATE_ANSWERS),
-// jobs run at random moments, and tests of a file in random order. Without areas it runs a third of them,
-// chosen by the seed (any three seeds in a row cover all); `--all` runs all. Other arguments are vitest's.
+// `npm run test:slow -- [--seed=N] [areas or files]`: runs the suite on slowed processes, to find bugs that
+// depend on timing. Each process runs a quarter of the time, some responses are delayed (LATE_ANSWERS), jobs
+// run at random moments, and the tests of a file run in random order. Without areas it runs a third of them,
+// chosen by the seed (three consecutive seeds cover all); `--all` runs all. Other arguments go to vitest.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,8 +45,7 @@ const run = spawn(
   [program('run.ts'), ...filters, ...filtersFor(rest)],
   {
     stdio: ['ignore', 'inherit', 'inherit'],
-    // The run gets a session of its own, because the system ends stopped processes in a session that a
-    // shell has left.
+    // The run gets its own session: when a shell exits, the system kills the stopped processes of its own.
     detached: true,
     env: {
       ...process.env,
@@ -61,7 +60,7 @@ let over = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     slower.kill(signal)
-    // The signal goes to all processes, like Ctrl-C in a terminal.
+    // Signals the whole process group, as Ctrl-C in a terminal does.
     sendSignal(-run.pid!, signal)
   })
 }

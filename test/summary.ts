@@ -1,4 +1,5 @@
-// Counts a run's tests and failures, for run.ts in the file SUMMARY; without that file it prints a last line.
+// Vitest reporter: writes the number of passed tests and the failures to the file SUMMARY for run.ts. If
+// SUMMARY is not set, it prints a last line.
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -30,7 +31,7 @@ export const summary: Reporter = {
           again: commandFor(file, test),
         })
       if (module.errors().length) fail('', module.errors())
-      // A suite has errors of its own when one of its hooks fails.
+      // A suite itself has errors if one of its hooks fails.
       for (const suite of module.children.allSuites()) {
         if (suite.errors().length) fail(suite.fullName, suite.errors())
       }

@@ -1,7 +1,7 @@
-// `npm run tour` runs the main flows against a running stack, with one step per line, its request and answer.
-// It stops with exit code 1 at the first violation of the contract. It uses the stack of this folder
-// (LOCAL_DATA, else .local), or another project with `-- --url https://…` and INBOX_URL, DATABASE_URL and
-// SUPABASE_PUBLISHABLE_KEY in the environment.
+// `npm run tour` runs the main flows against a running stack and prints each step with its requests and
+// responses. It stops with exit code 1 at the first violation of the contract. It uses the stack of this
+// folder (LOCAL_DATA, else .local), or another project with `-- --url https://…` and INBOX_URL, DATABASE_URL
+// and SUPABASE_PUBLISHABLE_KEY in the environment.
 import { accounts, signOut } from './tour/accounts.ts'
 import { admin } from './tour/admin.ts'
 import { chat } from './tour/chat.ts'

@@ -1,4 +1,4 @@
-// A change of verified data waits for a decision, and until then the verified data stays in effect.
+// A change of verified data waits for an admin's decision. Until then, the old data stays in effect.
 import { beforeEach, expect, test } from 'vitest'
 import { act } from '../admin/studio.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
@@ -60,7 +60,7 @@ test('IDN-07 a corrected name takes nothing off the air, and is shown once it is
     identity: { record: { nameAr: old, status: 'active' } },
   }])
 
-  // A newer change replaces it, and an admin can decide only about what was shown.
+  // A newer change replaces the pending one, and an admin can decide only on the version shown to the admin.
   const { version } = (await queue())[0]
   await change({ nameAr: `${next} ش.م.ك` })
   expect(await decide('approve', { version })).toMatchObject(refusal(409, 'version_conflict'))
@@ -195,7 +195,8 @@ test('an end of a licence is told 30 and 7 days before, on the day and once it i
   const warned = (times: number) => Array(times).fill('licence_expiring')
   expect(await kindsAfter(31)).toEqual([])
   expect(await kindsAfter(30)).toEqual(warned(1))
-  // Each row is about this date. The test moves the date instead of the clock, so it moves the row too.
+  // Each warning is for one expiry date. The test moves that date instead of the clock, so it moves the
+  // warning too.
   const later = (days: number) =>
     database().query(
       `update private.licence_warnings

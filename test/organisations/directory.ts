@@ -9,7 +9,7 @@ export const say = (identityId: string, columns: Record<string, unknown>) =>
     [identityId, ...Object.values(columns)],
   )
 
-/** The day in Kuwait this many days from today. */
+/** Returns the date in Kuwait this many days from today. */
 export async function kuwaitDay(days: number): Promise<string> {
   const { rows } = await database().query(
     `select ((now() at time zone 'Asia/Kuwait')::date + $1::integer)::text as day`,

@@ -66,7 +66,7 @@ describe('a list', () => {
     }
   })
 
-  /** The rating is weighted as if ten more people had given 3.5. */
+  /** Weights the rating as if ten more people had given 3.5. */
   const weighed = ({ rating, reviews }: typeof all[number]) =>
     Math.round(10_000 * (35 + rating * reviews) / (10 + reviews))
 

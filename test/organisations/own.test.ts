@@ -85,7 +85,7 @@ test('past the facade access is the same, and not one field is given', async () 
     await expect(asCaller(undefined, (client) => client.query(sql)), sql)
       .rejects.toMatchObject({ code: '42501' })
   }
-  // Every type that isn't an organisation's is refused, even if it is the acting identity's type.
+  // A type that is not a type of organisation is refused, even if the acting identity has that type.
   for (const type of [null, '', 'individual']) {
     for (
       const sql of ['select api.get_organisation_profile($1)', 'select api.list_organisations($1)']
@@ -177,7 +177,7 @@ test('listings and leads are those of the acting identity, page by page', async 
   })
 
   const buyer = await signUp('هند المطيري')
-  // A lead names the identity that asked, so that the organisation can open a conversation with it.
+  // A lead contains the id of the interested identity, so that the organisation can write to it.
   await database().query(
     `insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at)
      select listing, owner, $1, kind, now() - make_interval(mins => nth::integer)

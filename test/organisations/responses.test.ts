@@ -12,7 +12,7 @@ beforeEach(async () => {
   await owner.post('/auth/identity/switch', { identityId: office })
 })
 
-/** Makes a conversation with messages from the asker (>) or the office (<), each that many minutes old. */
+/** Makes a conversation with messages of these ages, from the asker (>) or the office (<). */
 async function talk(lines: [who: '>' | '<', minutesAgo: number][]) {
   const asker = await signUp()
   const opened = await asker.post('/conversations', { identityId: office })
@@ -35,7 +35,7 @@ async function measured(): Promise<number | null> {
     `update private.response_measures set measured_at = '-infinity' where identity_id = $1`,
     [office],
   )
-  // Many offices may wait to be measured. Those measured longest ago come first, and this is one of them.
+  // Runs the job twice, because many offices may be due. Those measured longest ago come first.
   await Promise.all([1, 2].map(() => database().query('select private.measure_responses()')))
   return (await guest.get(`/office/${office}`)).body.medianResponseMinutes
 }
@@ -43,8 +43,8 @@ async function measured(): Promise<number | null> {
 test('the response time of an office is the median over its answers, of five or more', async () => {
   expect(await measured()).toBeNull()
   await talk([['>', 100]]) // never answered
-  // The time runs from the first message to the first answer, however many messages follow. A message of the
-  // office that opens a conversation is not measured.
+  // The response time runs from the asker's first message to the first answer. A message with which the
+  // office begins a conversation is not measured.
   await talk([['<', 900], ['>', 800], ['>', 790], ['<', 760], ['<', 700]])
   await talk([['>', 3000], ['<', 2700]])
   await talk([['>', 60], ['<', 58], ['>', 50], ['<', 47]])

@@ -75,7 +75,7 @@ test('IDN-08 it is hidden for 14 days, taken back by its owner, and closed when 
   expect(await seen()).toEqual([404, 404, 403])
   expect(await keep()).toMatchObject(refusal(404, 'identity_not_found'))
   expect(await guest.get(`/properties/${mine}`)).toMatchObject({ status: 200 })
-  // Administrators may need its papers; nobody else gets them.
+  // The documents of the closed identity are kept for 180 days, for administrators only.
   const { rows } = await database().query(
     `select round(extract(epoch from kept_until - now()) / 86400)::int as days
      from public.documents where id = $1 and discarded_at is null`,
@@ -239,7 +239,7 @@ test('reviews follow its licence to the next identity of the account, hidden one
     .toEqual([{ rating: 1, hidden: true }, { rating: 2, hidden: false }])
   expect((await owner.get('/auth/me/export')).body.closedLicences).toEqual([])
 
-  // The same holds if the next identity is verified before the closing is complete.
+  // An identity that is verified before the closing is complete gets the rating once it is.
   expect(await close({}, next)).toMatchObject({ status: 202 })
   const last = await claim(owner)
   expect(await ratingOf(last)).toEqual([null, 0])

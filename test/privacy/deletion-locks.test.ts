@@ -101,7 +101,7 @@ describe('ADM-10 an administrator', () => {
 
 type Row = Record<string, unknown>
 
-// These are all acts on an account, an identity or a listing; a new one has to be added here.
+// All acts on an account, an identity or a listing. A new act must be added here.
 const acts: Record<string, (who: Leaver) => Row | Promise<Row>> = {
   suspend_account: ({ person }) => ({ target: person.id, until: inAnHour(), reason: why }),
   ban_account: ({ person }) => ({ target: person.id, reason: why }),

@@ -40,7 +40,7 @@ const stateOf = async ({ id }: Person) =>
 async function deleted(person: Person) {
   await makeDue(person)
   await runJobs()
-  // The jobs of another test may have deleted the account at the same time.
+  // Jobs run by another test may be deleting the account at the same time.
   await waitUntil('the deletion', async () => await stateOf(person) === 'deleted')
 }
 
@@ -123,7 +123,7 @@ test('nothing moves before the 14 days are over: signing in gives everything bac
   expect(await payoutsOf(person)).toEqual([])
   const again = await signIn(person.identifier, person.password)
   expect(await walletOf(again)).toMatchObject({ available: 17.5, held: 0 })
-  // The withdrawn request's decision about the money no longer counts.
+  // The choice about the money made in the withdrawn request no longer counts.
   expect((await ask({ ...again, password: person.password })).status).toBe(409)
 })
 
@@ -139,7 +139,7 @@ test.runIf(hasSandbox)(
     await deleted(person)
     await expect(signIn(person.identifier, person.password)).rejects.toThrow()
 
-    // Of 16.250, 5 go back to the newer payment and 10 to the older one; the rest belongs to no payment.
+    // Of 16.250, 5 are refunded to the newer payment and 10 to the older; the rest came from no payment.
     expect(await amountsOf(person)).toEqual([['at_provider', 10], ['at_provider', 5], [
       'open',
       1.25,
@@ -271,7 +271,7 @@ test.runIf(hasSandbox)(
       { length: 4 },
       () => query('select private.delete_due_account($1) as gone', [person.id]),
     )
-    // The failed charge is paid after all, at the same moment.
+    // The failed charge is paid after all, while the jobs run.
     const [, ...done] = await Promise.all([submitSandboxPage(ref, 'pay', 'once'), ...jobs])
     expect(
       done.filter(({ rows }) => rows[0].gone).length,
@@ -281,7 +281,7 @@ test.runIf(hasSandbox)(
     const owed = await payoutsOf(person)
     const { wallets, payouts } = await whereMoneyIs(person)
     expect(payouts).toBe(owed.reduce((sum, { amount }) => sum + Number(amount), 0))
-    // The payment either came before the account was closed, or it is in the closed wallet, with an alarm.
+    // The payment arrived before the account was closed, or else it is in the closed wallet, with an alarm.
     expect([[12, 0], [8, 4]]).toContainEqual([payouts, wallets])
     await Promise.all([askProvider(person), runJobs()])
     await waitUntil(

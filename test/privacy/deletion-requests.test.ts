@@ -117,7 +117,7 @@ test('who asks for a deletion is told wherever a message comes, and of nothing b
   })
   const sent = (await inboxOf(identifier)).find(({ body }) => body.includes('حذف حسابك'))!
   expect(sent.body.length).toBeLessThanOrEqual(70)
-  // Of these two only the refund causes a notification.
+  // Of these two, only the refund is stored as a notification.
   await notify(person, 'listing_restored', { titleAr: 'شقة', status: 'active' })
   await notify(person, 'refund', { number: 'INV-1', amount: 5, to: 'wallet' })
   const again = await signIn(identifier, password)

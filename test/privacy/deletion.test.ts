@@ -23,7 +23,7 @@ const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
 
 type Leaver = Awaited<ReturnType<typeof somebody>>
 
-/** Creates a person with data in every area. Nobody else has the same texts and numbers. */
+/** Creates a person with data in every area, with texts and numbers that nobody else has. */
 async function somebody() {
   const mark = randomUUID().slice(0, 8)
   const name = `ضاحي${mark} المغادر`
@@ -76,7 +76,7 @@ async function somebody() {
     licenceExpiresOn: '2040-01-01',
   }, { headers: { 'idempotency-key': randomUUID() } })
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
-  // Older projects have entries in Auth's log for everyone.
+  // In older projects, Auth's log contains entries about everyone.
   await database().query(
     `insert into auth.audit_log_entries (id, payload, created_at) values
        (gen_random_uuid(), json_build_object('action', 'login', 'actor_id', $1::uuid,
@@ -220,7 +220,7 @@ describe('deletion that a person asks for', () => {
       [id],
     )
 
-  /** Signs in while the account becomes due, so that no other test's job deletes it first. */
+  /** Signs in at the moment when the account becomes due, so that no other test's job deletes it first. */
   async function signInOnceDue(person: Person) {
     const clock = await database().connect()
     try {

@@ -1,5 +1,5 @@
-// The export contains everything with an owner, as the screens show it. Each text column of a table with an
-// owner is in it, or is left out for a reason.
+// The export contains all data that has an owner, as the screens show it. It includes every text column of a
+// table with an owner, or this file gives the reason for leaving it out.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
@@ -102,7 +102,7 @@ const figures = 'figures for how things are sorted or limited, which no screen s
 const administrators = 'what administrators do and note'
 const financial = 'how an invoice came to be as it is; the invoice has the sums and states'
 
-/** Tables and columns that the export leaves out. */
+/** Tables and columns that the export leaves out, with the reason. */
 const leftOut: Record<string, string> = {
   'private.alarms': administrators,
   'private.announced_passwords': waiting,
@@ -378,7 +378,7 @@ beforeAll(async () => {
     `update public.payments set provider_payment_id = 'planted-payment', details = '{"method":"knet"}'
      where invoice_id in (select id from public.invoices where identity_id = :identity)`,
   ]
-  // Changes by hand would be refused by triggers.
+  // Without edits.by, triggers would refuse the statements as manual edits.
   await client.query(`select set_config('edits.by', 'test', true)`)
   for (const statement of statements) {
     await client.query(statement.replace(/:(\w+)/g, (_, name) => `'${values[name]}'`))
@@ -399,7 +399,7 @@ async function exported() {
   return rows[0].export
 }
 
-/** The texts and numbers in a value, as JSON has them. */
+/** The texts and numbers in a value, as they appear in JSON. */
 const leaves = (value: unknown): string[] =>
   typeof value === 'object' && value !== null
     ? Object.values(value).flatMap(leaves)

@@ -137,7 +137,7 @@ test('ISO-09 only an id is an id, in whatever shape it comes', async () => {
       await seller.patch(path, { bedrooms: 9 }),
       await seller.post(`${path}/pause`),
     ]
-    // HTTP clients resolve two dots to the folder above, where no route is.
+    // HTTP clients resolve two dots to the parent path, which has no route.
     const status = shape === '..' ? 404 : 422
     expect(replies.map((reply) => reply.status), shape).toEqual([status, status, status, status])
   }

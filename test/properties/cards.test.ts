@@ -267,7 +267,7 @@ test('an owner sees the place of an own listing as it was given, others where it
 test('an active listing of one’s own has its card while it is not listed', async () => {
   const { id } = await publishListing(seller)
   await seller.post(`/favorites/${id}`)
-  // Sets the state of a listing whose owner's suspension has ended, until the job records the end.
+  // With false, the owner's suspension has ended, but the job has not yet updated the listing.
   const set = (active: boolean) =>
     database().query(`do $$ begin
       update public.properties set owner_active = ${active} where id = '${id}';

@@ -107,7 +107,7 @@ test('a listing that nobody can answer is not published, and stays as it is', as
   const patch = (fields: object) => seller.patch(`/properties/${id}`, fields)
   expect(await patch({ allowCall: false, allowWhatsapp: false })).toMatchObject(missing([]))
   expect((await patch({ allowCall: false })).status).toBe(200)
-  // A state that forbids the action is reported first, and inactive listings need no contact.
+  // A state that forbids the action is reported first. Inactive listings need no means of contact.
   expect(await act('resume'))
     .toMatchObject({ status: 409, body: { error: { code: 'property_state_conflict' } } })
   await act('pause')

@@ -1,4 +1,4 @@
-// The test disables a trigger for a moment, which locks the table, so it runs alone.
+// The test briefly disables a trigger, which locks the table, so it runs alone.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -10,7 +10,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   const { id } = await publishListing(seller, { price: 1000 })
   const client = await database().connect()
   try {
-    // The rows are inserted without the trigger, which reads the whole history after each row.
+    // Inserts the rows without the trigger, which would read the whole history after each row.
     await client.query(`begin; set local lock_timeout = '2min';
       alter table public.price_history disable trigger price_history_makes_deals`)
     await client.query(
@@ -24,7 +24,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   } finally {
     client.release()
   }
-  // All the work must fit in one statement's time limit, which quadratic work would exceed.
+  // The work must fit in the time limit of one statement, which a quadratic algorithm would exceed.
   expect(await seller.patch(`/properties/${id}`, { price: 990 })).toMatchObject({
     status: 200,
     body: { price: 990 },

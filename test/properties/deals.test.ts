@@ -71,7 +71,7 @@ test('a deal follows later price changes', async () => {
   expect(await deal(id)).toEqual({ dropPct: 10, until }) // still a deal, until the same time
   await set(id, 960)(seller)
   expect(await deal(id)).toBe(null)
-  await set(id, 790)(seller) // too little below 800 for a new deal, so the earlier one counts
+  await set(id, 790)(seller) // not far enough below 800 for a new deal, so the earlier deal counts
   expect(await deal(id)).toEqual({ dropPct: 21, until })
   await set(id, 700)(seller)
   expect(await pct(id)).toBe(11.39) // percent of 790
@@ -126,7 +126,7 @@ test('whoever has just come has no deal: it is listed for seven days first, paus
   expect(await pct(paused.id)).toBe(5)
 })
 
-/** Applies the definition of a deal to prices from the oldest, each with the days since it was set. */
+/** Applies the definition of a deal to prices, oldest first, each with the days since it was set. */
 function expectedDeal(prices: [daysAgo: number, price: number][]) {
   const now = prices.at(-1)![1]
   const standing = (from: number, to: number) =>

@@ -23,7 +23,7 @@ const line = ({ minimum, maximum }: Field): Edges => [
   [' ', '     ', times(minimum - 1) || ' ', times(maximum + 1), 12345, {}],
 ]
 
-/** Values that a field of a form accepts unchanged, and values that it refuses. */
+/** By the form of a field: values that it accepts unchanged, and values that it refuses. */
 const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   code: (_, [first]) => [
     [first],
@@ -67,7 +67,7 @@ const ofForm: Record<string, (field: Field, codes: string[]) => Edges> = {
   'boolean, false': () => [[true, false], ['true', 'no', 1, 0, {}]],
 }
 
-/** The accepted and refused values of fields that have a form of their own. */
+/** The accepted and refused values of fields whose form only they have. */
 const ofField: Record<string, Edges> = {
   type: [['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', 1, 'AUCTION', '__proto__']],
   paciNo: [['00000000', '12345678'], ['1234567', '123456789', '1234567a', 12345678, ' ']],
@@ -123,7 +123,7 @@ const ofField: Record<string, Edges> = {
   ]],
 }
 
-/** The listing type of a field that only one type has. */
+/** The listing type for fields that only one type has. */
 const beside: Record<string, { type: string }> = {
   requestYear: exchange,
   requiredYear: exchange,
@@ -143,7 +143,7 @@ beforeAll(async () => {
      from private.property_fields()`,
   )
   const { NewProperty } = (await guest.get('/openapi.json')).body.components.schemas
-  // The previous version does not have the newer fields of the schema.
+  // The previous version lacks fields that were added to the schema since.
   fields = variable('NEWER_SCHEMA')
     ? rows.filter(({ name }) => name in NewProperty.properties)
     : rows

@@ -83,7 +83,7 @@ test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', as
 test('INP-06 money is returned unchanged', async () => {
   const amounts = [0.001, 999999999.999, 99999999999.999, 0.3]
   while (amounts.length < bulk(1000, 250)) amounts.push(randomInt(1, 2 ** 40) / 1000)
-  // Each person sends one value after another, because requests of one owner wait for each other.
+  // Each person sends values one by one, because requests of the same owner wait for each other anyway.
   const people = await Promise.all(Array.from({ length: 20 }, () => signUp()))
   await Promise.all(people.map(async (person, nth) => {
     for (let at = nth; at < amounts.length; at += people.length) {

@@ -1,4 +1,4 @@
-// FRESH-05: what happened to a listing by day. In place of the clock, rows are moved into the past.
+// FRESH-05: the daily activity of a listing. The tests move rows into the past instead of moving the clock.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -11,7 +11,7 @@ let seller: Person
 let viewers: Person[]
 const elsewhere = randomUUID()
 
-/** Makes something happen to another listing, so that days are counted since then. */
+/** Inserts activity of another listing on that day, so that days are counted from then on. */
 const countedSince = (daysAgo: number) =>
   database().query(
     `insert into private.property_days (property_id, day)
@@ -27,7 +27,7 @@ afterAll(() =>
   database().query('delete from private.property_days where property_id = $1', [elsewhere])
 )
 
-/** Makes what happened to the listing so far happen as many days earlier. */
+/** Moves the listing's activity so far this many days into the past. */
 async function moveBack(id: string, days: number) {
   await drain('count_views')
   for (const table of ['private.property_views', 'private.property_days', 'public.leads']) {

@@ -37,7 +37,7 @@ test('my listings come newest first, all or of one state, in consecutive pages',
     .toEqual({ items: [], nextCursor: null })
 
   const first = (await seller.get('/properties/mine?limit=2')).body
-  await createDraft(seller, { bedrooms: 9 }) // new ones do not shift the pages
+  await createDraft(seller, { bedrooms: 9 }) // new listings do not shift the pages
   const second = (await seller.get(`/properties/mine?limit=3&cursor=${first.nextCursor}`)).body
   expect(ids([...first.items, ...second.items])).toEqual(ids(made))
   expect(second.nextCursor).toBe(null) // the page is exactly full, and nothing follows
@@ -319,7 +319,7 @@ test('an organisation publishes and pauses many listings at once: each is counte
   const seller = await signUp()
   const company = await insertOrganisation(seller.id)
   await seller.post('/auth/identity/switch', { identityId: company })
-  /** Returns the successful answers. A call that waited too long for the others is refused with 503. */
+  /** Returns the successful responses. A request that waited too long for the others gets a 503. */
   const done = async (status: number, replies: Promise<Reply>[]) => {
     const all = await Promise.all(replies)
     const refused = all.filter((reply) => reply.status !== status)

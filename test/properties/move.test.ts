@@ -67,7 +67,7 @@ test('LIST-08 listings go along with pictures, numbers, prices, favorites and da
     .toEqual({ phone })
   expect((await guest.get(`/properties/${listed.id}/price-history`)).body.items).toHaveLength(2)
 
-  // Of the moved listing the old identity keeps only the leads.
+  // The old identity keeps only the leads of the moved listing.
   expect(await mine()).toEqual([stays.id])
   expect((await seller.get(`/properties/${draft.id}`)).status).toBe(404)
   expect((await seller.patch(`/properties/${listed.id}`, { price: 5 })).status).toBe(404)

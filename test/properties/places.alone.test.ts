@@ -45,7 +45,7 @@ const around = ({ lat, lng }: Point) => [lng - 0.0005, lat - 0.0005, lng + 0.000
 const onMap = async (point: Point): Promise<{ id: string }[]> =>
   (await guest.get(`/map/listings?bbox=${around(point).join()}&zoom=18&q=${word}`)).body.points
 
-/** Expects that every route shows the listing to others, and finds it, at this point only. */
+/** Expects that every route shows and finds the listing at this point only, for everybody but its owner. */
 async function expectAt(id: string, point: Point) {
   const location = { ...point, precision: 'area' }
   for (const person of [guest, buyer]) {
@@ -86,7 +86,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
     expect(ids(await search({ bbox: around(pin) }))).toEqual([])
     expect(ids(await search({ near: { ...pin, km: 0.1 } }))).toEqual([])
     expect(await onMap(pin)).toEqual([])
-    // The order by distance does not reveal which listing is nearer, either.
+    // Sorting by distance does not reveal which listing is nearer, either.
     expect(ids(await search({ near: { ...pin, km: 20 }, sort: 'distance' })))
       .toEqual(ids(await search({ near: { ...pins[0], km: 20 }, sort: 'distance' })))
   }
@@ -96,7 +96,7 @@ test('HARM-10 listings of one area are at one point, wherever their pins are, al
       client.query('select lat, lng, shown_lat from public.properties where id = $1', [exact]),
   )
   expect(rows).toEqual([])
-  // In another area it is shown at that area's point.
+  // After a move to another area, the listing is shown at the point of that area.
   const block = { lat: 29.3325, lng: 48.0775, precision: 'block' }
   await seller.patch(`/properties/${exact}`, { location: block })
   expect((await guest.get(`/properties/${exact}`)).body.location).toEqual(block)
@@ -156,7 +156,7 @@ test('HARM-10 where an area has no point it is the governorate’s, until an adm
   await moveArea('wista', point)
   const client = await database().connect()
   try {
-    // A listing that is being changed is skipped, and follows at the next run.
+    // The job skips a listing that is being changed; the next run moves it.
     await client.query('begin')
     await client.query('select from public.properties where id = $1 for update', [id])
     await database().query('select private.move_area_points()')

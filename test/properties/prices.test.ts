@@ -189,7 +189,7 @@ test('LIST-07 an auction ends before its listing', async () => {
   expect((await seller.post(path, { ...window, endsAt: until(expiresAt, -60_000) })).status)
     .toBe(201)
 
-  // The time of a pause is added to the listing's when it ends.
+  // When a pause ends, its duration is added to the listing's remaining time.
   const paused = await publishListing(seller)
   await seller.post(`/properties/${paused.id}/pause`)
   await database().query(
@@ -203,7 +203,7 @@ test('LIST-07 an auction ends before its listing', async () => {
   expect(await seller.post(ofPaused, { ...window, endsAt: until(paused.expiresAt, 3 * day) }))
     .toMatchObject(late('endsAt'))
 
-  // A draft's time begins when it is published.
+  // The lifetime of a draft starts when it is published.
   const draft = await createDraft(seller, completeFields.SALE)
   const ofDraft = `/properties/${draft.id}/auction`
   expect((await seller.post(ofDraft, { ...window, endsAt: hours(31 * 24) })).status).toBe(201)

@@ -270,7 +270,7 @@ test('If-Match prevents overwriting a change that its writer has not seen', asyn
     })
   }
   expect((await seller.get(`/properties/${id}`)).body).toMatchObject({ bedrooms: 2, version: 3 })
-  // Proxies that compress answers make tags weak.
+  // Proxies that compress responses turn ETags into weak ones.
   expect(await change(3, 'W/"2"')).toMatchObject({ status: 409 })
   expect(await change(3, 'W/"3"')).toMatchObject({ status: 200, body: { version: 4 } })
   expect(await change(4, '*')).toMatchObject({ status: 200, body: { bedrooms: 4, version: 5 } })

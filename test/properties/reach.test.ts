@@ -1,4 +1,4 @@
-// HARM-08: a pin must be in the chosen area if the extent of that area is known.
+// HARM-08: a pin must lie within the chosen area if the extent of the area is known.
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'

@@ -19,7 +19,7 @@ const read = async (person: Pick<Person, 'get'>): Promise<Listing> => {
   return body
 }
 
-/** Returns the record built from the listing's rows. The number of views may change at any moment. */
+/** Returns the record, built from the listing's rows. The number of views may change at any moment. */
 async function made(viewer: string | null): Promise<Listing> {
   const { rows } = await database().query('select private.property_record($1, $2) as record', [
     id,

@@ -1,5 +1,5 @@
-// The setting applies to all accounts, and nearly all other tests publish the same listing again, so these
-// tests run alone.
+// The setting find_duplicates applies to all accounts, and nearly all other tests publish duplicate listings,
+// so these tests run alone.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -21,7 +21,7 @@ beforeAll(() => find('on'))
 afterAll(() => find('off'))
 
 let seller: Person
-let nth = 0 // the pictures of each test are its own
+let nth = 0 // makes the pictures of each test different
 
 beforeEach(async () => {
   nth++
@@ -54,7 +54,7 @@ const pairsOf = async (...ids: string[]) =>
 const findDuplicates = () => drain('find_duplicates')
 
 describe('FRESH-03 the same house twice', () => {
-  // Each row has what differs, the changed fields, and whether the listing repeats the first one.
+  // Each row: a name for the difference, the changed fields, and whether the listing counts as a duplicate.
   test.each<[string, object, boolean, object?]>([
     ['nothing', {}, true],
     ['the price, by 2 %', { price: 98_000 }, true],
@@ -101,7 +101,7 @@ describe('FRESH-03 the same house twice', () => {
 
   test('a title of 0.79 is another, one of 0.8 is not', async () => {
     const { body: { id } } = await publish(seller)
-    // Words are added until the similarity that Postgres measures crosses the limit.
+    // Longer and longer titles, until the similarity that Postgres measures falls below the limit.
     const similarity = async (title: string) =>
       (await database().query(
         `select extensions.similarity(private.search_text($1), private.search_text($2)) as alike`,

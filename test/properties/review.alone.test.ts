@@ -1,4 +1,4 @@
-// The review switch and the rate of contacts apply to all accounts, so these tests run alone.
+// The review setting and the rate limit of contacts apply to all accounts, so these tests run alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -171,7 +171,7 @@ test('LIST-01 what shows less holds at once, also under review; what shows more 
     allowCall: false,
   })
 
-  // The coarser precision applies at once to the pin that is shown; the other pin waits for review.
+  // The coarser precision applies to the public pin at once; the new pin waits for review.
   expect(await change({ location: { lat: 29.3401, lng: 48.0802, precision: 'block' } }))
     .toMatchObject({
       location: { ...pin, precision: 'block' },

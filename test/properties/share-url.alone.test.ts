@@ -1,4 +1,4 @@
-// The share address applies to all listings, so this runs alone.
+// The setting SHARE_URL applies to all listings, so this file runs alone.
 import { expect } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
@@ -9,7 +9,7 @@ import { formOf } from '../support/uploads.ts'
 const shareUrl = async (person: Pick<Person, 'get'>, { id }: Listing) =>
   (await person.get(`/properties/${id}`)).body.shareUrl
 
-/** Runs functions with this setting. An upload makes them store it in the database. */
+/** Starts functions with this setting and makes them store it in the database, by an upload. */
 async function withSetting(SHARE_URL: string | undefined, seller: Person) {
   const functions = await startFacade(SHARE_URL ? { SHARE_URL } : {})
   try {
@@ -41,7 +41,7 @@ testLocally('records of what strangers may see have an address to be passed on',
       const template of ['https://market.example/p/{refNo}', 'https://m.example/?p={refNo}&s=1']
     ) {
       const of = ({ refNo }: Listing) => template.replace('{refNo}', refNo)
-      // A job of the stack, which lacks the setting, may reset it at any moment.
+      // A job of the stack, which runs without the setting, may reset the stored value at any moment.
       await expect.poll(async () => {
         await withSetting(template, seller)
         const { body } = await guest.get(`/identities/${seller.identityId}/listings?fields=full`)

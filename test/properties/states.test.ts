@@ -273,7 +273,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(3, 2)
 
   // The end of a pause adds the whole pause, including the time of the suspension.
-  const paused = await publishListing(seller, { kind: 'chalet' }) // unlike the suspended ones
+  const paused = await publishListing(seller, { kind: 'chalet' }) // no duplicate of the suspended ones
   await seller.post(`/properties/${paused.id}/pause`)
   await suspend(paused.id, 20, '3 days')
   await set(paused.id, `paused_at = now() - interval '20 days'`)
@@ -281,7 +281,7 @@ test('LIST-02 a suspension takes no time of a listing', async () => {
   const resumed = await seller.post(`/properties/${paused.id}/resume`)
   expect(days(new Date().toISOString(), resumed.body.expiresAt)).toBeCloseTo(3, 2)
 
-  // A listing that had expired may be renewed for as long as before.
+  // A suspension does not use up the time in which an expired listing may be renewed.
   const over = await listingIn(seller, 'expired')
   await suspend(over, 100, '0 days')
   await lift(over)

@@ -1,5 +1,5 @@
-// A suspended listing is recognised when its account posts it again, even while find_duplicates and
-// review_listings are off, as they are here.
+// A suspended listing is recognised when the same account posts it again, even if find_duplicates and
+// review_listings are off, as in these tests.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'

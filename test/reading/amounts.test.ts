@@ -8,7 +8,7 @@ const [plain = [], typed = []] = page.split(/^\| Typed /m).slice(1).map((table) 
   [...table.matchAll(/^\| (.*) \|$/gm)].slice(2).map(([, row]) => row!.split(' | '))
 )
 
-/** Returns the filters that a cell of the tables stands for; none for `left out`. */
+/** Returns the filters that a table cell describes; none for `left out`. */
 function filtersOf(cell: string) {
   const [low = 0, high = low] = cell.replaceAll(',', '').match(/\d+/g)?.map(Number) ?? []
   const around = [low * 9 / 10, low * 11 / 10]
@@ -29,7 +29,7 @@ function filtersOf(cell: string) {
 
 type Found = { field: string; value: string; text: string }
 
-/** A search would also leave out a size that no listing has, so the reading itself is queried. */
+/** Calls read_query, because a search would also leave out a size that no listing has. */
 async function reading(q: string, strategy = 'standard') {
   const { rows: [{ as }] } = await database().query(
     'select to_json(private.read_query($1, $2)) as as',

@@ -1,5 +1,5 @@
-// Tests amounts as people say them (test/vectors/amounts.json, and phrases that are built), against meanings that were
-// written before the code. No amount may be read as another one.
+// Tests amounts as people say them (test/vectors/amounts.json and built phrases) against meanings that were
+// written before the code. No amount may be read as a different amount.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { guest } from '../support/client.ts'
@@ -8,7 +8,7 @@ import { searchText } from '../search/search-text.ts'
 import { amountPhrases } from '../vectors/amount-phrases.ts'
 
 type Read = Record<string, string | number>
-/** `either` lists several readings that are accepted; without it only `read` is. */
+/** `either` lists all accepted readings; without it, only `read` is accepted. */
 type Vector = {
   class: string
   q: string
@@ -33,7 +33,7 @@ const judged = new Set(
 )
 
 async function understood({ q, strategy }: Judged): Promise<Understood> {
-  // Unlike a search, the map keeps an amount that no listing has, but it takes no strategy.
+  // Unlike a search, the map keeps an amount that no listing has, but it has no `strategy` parameter.
   const answer = strategy
     ? await guest.post('/search/advanced', { strategy, q, limit: 1 })
     : await guest.get(
@@ -54,7 +54,7 @@ function judge({ read, either = [read!], ignored = [] }: Judged, as: Understood)
   for (const { field, value } of as.found) if (judged.has(field)) got[field] = value
   const fits = (right: Read) =>
     Object.keys({ ...right, ...got }).every((field) => same(right[field], got[field]))
-  // A range with only one end read counts as wrong, not as left out.
+  // If only one end of a range was read, the reading is wrong, not left out.
   const leavesOut = (right: Read) =>
     Object.keys(got).every((field) => same(right[field], got[field])) &&
     Object.keys(right).every((field) => field in got || !(otherEnd(field) in got))

@@ -1,4 +1,4 @@
-// Tests typed texts and their meanings (test/vectors/queries.json, negations.json), which were written before the code.
+// Tests queries against meanings written before the code (test/vectors/queries.json, negations.json).
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const vectors: Vector[] = ['queries', 'negations'].flatMap((name) =>
   JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'))
 )
 
-// All tests use one snapshot, so that listings published meanwhile change nothing.
+// All tests use one database snapshot, so that newly published listings change nothing.
 let client: pg.PoolClient
 let owner: string
 
@@ -185,7 +185,7 @@ test(
       if (ids.length < 50) {
         const fits = ids.slice(0, all.similarFrom ?? 50)
         for (const filter of filters.filter((_, i) => isNightly || (nth + i) % 3 === 0)) {
-          if (filter.kinds && vector.reads.kinds === 'floor') continue // it is read as a floor of these
+          if (filter.kinds && vector.reads.kinds === 'floor') continue // read as a floor of these kinds
           const { items, similarFrom } = await search(vector, filter)
           const added = items.slice(0, similarFrom ?? 50).filter(({ id }) => !fits.includes(id))
           expect({ q: vector.q, filter, added }).toEqual({ q: vector.q, filter, added: [] })

@@ -134,7 +134,7 @@ test('ISO-15 one phone that proves six accounts in turn counts as one', async ()
   await givePhone(people[0]!, phone)
   await givePhone(people[1]!)
   expect(await shown()).toBe(2)
-  // A rating stays when its author's account is deleted, if it counted until then.
+  // A rating that counted until its author's account was deleted still counts afterwards.
   for (const { id } of people.slice(1, 3)) {
     await database().query('select private.anonymise_account($1)', [id])
   }

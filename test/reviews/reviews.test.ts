@@ -344,8 +344,8 @@ test('ISO-15 an account has one review of a subject, whichever identity it acts 
   await contact(author)
   expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
   expect((await read()).body.count).toBe(1)
-  // Once the review is withdrawn, the author's other identity may write one. This does not reveal that both
-  // belong to one person.
+  // After the review is withdrawn, the author's other identity may write one, and nobody can tell that both
+  // identities belong to one person.
   await actAs(author, author.identityId)
   const { body } = await author.get(`/reviews?identityId=${company}`)
   await author.delete(`/reviews/${body.items[0].id}`)

@@ -4,7 +4,7 @@ import { asCaller, database, guest, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 
-/** Stores the prices and returns whether it did; it does nothing while the scheduler stores them. */
+/** Stores the prices and returns true, or returns false if the scheduler is storing them at this moment. */
 const refresh = async (client: pg.Pool | pg.PoolClient = database()) =>
   Number((await client.query(`select private.refresh_area_prices('0') as n`)).rows[0].n) > 0
 
@@ -208,7 +208,7 @@ describe('SRCH-12 by month', { shuffle: false }, () => {
     const id = await insertListing(seller.identityId, farm)
     await dayPasses()
     const counts = await Promise.all([run(), run(), run()])
-    // The scheduler's run may have been the first.
+    // The scheduler may have run the job first.
     expect(counts.filter((rows) => rows > 0).length).toBeLessThanOrEqual(1)
     expect((await history('SALE'))[0]).toMatchObject({ count: 1 })
     await seller.delete(`/properties/${id}`)

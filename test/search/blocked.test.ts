@@ -40,7 +40,7 @@ test('SRCH-10 a block hides what an identity lists from a search, whatever the s
   for (const [strategy, id] of Object.entries(found)) expect(await seen(strategy)).toContain(id)
 
   await reader.post(`/blocks/${seller.identityId}`)
-  // A blocked person's other identity must not be recognisable, so its listings stay.
+  // Listings of a blocked person's other identity stay visible, so that nobody can tell whose it is.
   for (const strategy of ['standard', 'company']) {
     expect(await seen(strategy)).toEqual([found.company])
   }

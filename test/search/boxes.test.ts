@@ -10,8 +10,8 @@ let oracle: Oracle
 
 beforeAll(async () => {
   const { identityId } = await signUp()
-  // The listings lie within 4 by 4 km, so that a cell of the grid has more than a search reads. Hundreds
-  // share one place, and each group of five has the same age, price and size.
+  // The listings lie within 4 by 4 km, so that a grid cell has more listings than a search reads. Hundreds
+  // share one point, and each group of five has the same age, price and size.
   oracle = await Oracle.open(async (client) => {
     await client.query(
       `insert into public.properties (
@@ -54,7 +54,7 @@ function locations(seed: number) {
       filters.bbox = [lng - size, lat - between(0, size), lng + between(0, size), lat + size]
     }
     if (where.includes('near')) {
-      // The circle may lie beside the box, so that its nearest listings are mostly outside the box.
+      // The circle may be next to the box, so that most listings near its centre are outside the box.
       const [up, right] = where.includes('bbox')
         ? [between(-size, size), between(-size, size)]
         : [0, 0]
@@ -88,7 +88,7 @@ test.each(
       const q = n % 4 === 0 ? 'مجرب' : undefined
       found += Math.min(1, await expectAllPages({ filters: draw(where), sort, q, limit: 50 }))
     }
-    // Many searches must find something, because otherwise the comparison would prove nothing.
+    // Many searches must find something; otherwise the comparison would prove nothing.
     expect(found).toBeGreaterThan(rounds / 4)
   },
 )

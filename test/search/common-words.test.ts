@@ -7,7 +7,7 @@ import { fits, ids } from './results.ts'
 
 let words: string[] = []
 
-/** Makes 200 listings for each of two words, none of which has both. */
+/** Makes 200 listings for each of two words; no listing has both words. */
 async function commonWords(person: Person) {
   words = [letters(), letters()]
   await plantCommonWords(person)

@@ -16,7 +16,7 @@ const plan = (filters: string, words: string | null) =>
     [filters, words],
   )
 
-/** Returns by how much a call raises a counter of a table, by default the rows read by sequential scans. */
+/** Returns how much a call adds to a table's counter, by default the rows read by sequential scans. */
 async function readInOrder(
   table: string,
   call: string,

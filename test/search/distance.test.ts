@@ -1,5 +1,5 @@
-// Reads all pages by distance, on one street. Postgres prints the distances with 15 digits or with all,
-// depending on extra_float_digits, which is 0 on hosted projects.
+// Reads all pages sorted by distance, with listings along one street. Postgres prints distances with 15
+// digits or in full, depending on extra_float_digits, which is 0 on hosted projects.
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { uniqueWord } from './results.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
     [identityId, word, count],
   )
   street = rows.map(({ id }) => id).sort()
-  // Most of these numbers change when cut to 15 digits.
+  // Most of these distances change when cut to 15 digits.
   const { rows: [counts] } = await database().query(
     `select count(*) filter (where distance::numeric::double precision <> distance)::int as moved
      from private.search_documents

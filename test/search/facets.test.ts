@@ -20,7 +20,7 @@ afterAll(() => oracle.close())
 
 const lists = ['kinds', 'areaIds', 'governorateIds', 'furnished', 'amenities']
 const all = ['type', 'bedrooms', 'price', ...lists]
-/** The filters that select a value of a facet. */
+/** Returns the filters that select a value of a facet. */
 const added = (name: string, { value, from, to }: Facet[number]) =>
   name === 'price'
     ? { priceMin: from, ...(to !== null && { priceMax: to }) }
@@ -63,7 +63,7 @@ test('SRCH-03 each value of a facet counts what the list has with that value add
         })
         values++
       }
-      // Every listing has a value of these fields, so the values must add up to all listings.
+      // Every listing has a value for these fields, so their counts must add up to all listings.
       if (['type', 'kinds', 'areaIds', 'governorateIds'].includes(name)) {
         const { count } = await oracle.expectedCount({ ...search, filters: others })
         expect({ ...where, count: Math.min(sum(facet!), 1000) }).toEqual({ ...where, count })

@@ -6,7 +6,7 @@ export type Item = { id: string; kind: string; publishedAt: string; type: string
 
 export type Page = { items: Item[]; page: number; hasMore: boolean; snapshot: string }
 
-/** Returns the database's current time, as the API writes times. */
+/** Returns the database's current time in the API's format. */
 export async function now(): Promise<string> {
   const { rows } = await database().query(
     `select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`,

@@ -1,4 +1,4 @@
-// HARM-07: the positions in the feed that the listings of one account take.
+// HARM-07: the positions ("places") of one account's listings in the feed.
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -24,7 +24,7 @@ async function places(...listings: string[]): Promise<{ sorted: number; publishe
   return rows
 }
 
-/** Expects each place this many minutes after the previous one, or at its publication if that is later. */
+/** Expects each place this many minutes after the previous place, or at the publication if that is later. */
 async function expectApart(minutes: number, listings: string[]) {
   const all = await places(...listings)
   expect(all).toHaveLength(listings.length)
@@ -68,7 +68,7 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   expect(await inFeed()).toContain(own[1])
 })
 
-/** Moves the ended publications back by eight hours, before any snapshot that can still be read. */
+/** Moves ended publications eight hours back, before any snapshot that can still be read. */
 async function forgetPast(listings: string[]) {
   await database().query(
     `update private.publications
@@ -102,7 +102,7 @@ test('HARM-07 a place is kept while a listing is away, however long', async () =
 
 test('HARM-07 what was approved without room takes its place when it is shown for the first time', async () => {
   const person = await signUp()
-  // The listing's state right after its approval (2_rules_states.sql).
+  // The state of a listing right after its approval (2_rules_states.sql).
   const at = { status: 'paused', paused_at: new Date(), published_at: new Date() }
   const listings = [
     await insertListing(person.identityId, at),
@@ -129,7 +129,7 @@ test('HARM-07 no place is more than a day ahead, and none behind goes back', asy
     expect(seconds).toBeCloseTo(86_400, 3)
   }
 
-  // A listing that was approved long ago but is shown for the first time comes no earlier than the others.
+  // A listing that was approved long ago but is shown only now gets no earlier place than the others.
   const old = await insertListing(person.identityId, {
     status: 'paused',
     paused_at: new Date(),

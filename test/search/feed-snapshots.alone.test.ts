@@ -4,14 +4,14 @@ import { ids, now, offered, page, pause } from './feed-pages.ts'
 import { deadlocks, untilLocked } from '../support/races.ts'
 
 /**
- * Changes the listing in an open transaction and returns a function that commits it. If `atTheDoor`, deferred
- * triggers have already run.
+ * Changes the listing in an open transaction and returns a function that commits it. With `atTheDoor`, the
+ * deferred triggers have already run, as if the commit had begun.
  */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
   await client.query('begin')
   await client.query(sql, [id])
-  // This runs the deferred triggers, which read the clock and hold a lock until the commit.
+  // Runs the deferred triggers, which read the clock and hold a lock until the commit.
   if (atTheDoor) await client.query('set constraints all immediate')
   return async () => {
     await client.query('commit')

@@ -1,4 +1,4 @@
-// The tests read the whole feed, and nobody else may publish meanwhile, so they run alone.
+// These tests read the whole feed. They run alone, because no other test may publish in the meantime.
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { pause, waitUntil } from '../support/wait.ts'
@@ -59,7 +59,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
       filter === 'all' || ['sale', 'rent', 'exchange'][Math.floor(i / 20)] === filter
     )
     const { made, stop } = bustle(crowd)
-    // Reading all pages takes long enough for some listings to be published in between.
+    // Waits after each page until more listings have been published.
     const pages = await walk(filter, 5, async () => {
       const before = made.length
       await waitUntil('listings have come', () => made.length > Math.max(before, 12))
@@ -78,7 +78,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
     expect(seen.filter((id) => later.some((one) => one.id === id))).toEqual([])
     const after = ids((await page(await now(), 1, 50, filter)).items)
     expect(later.some(({ id }) => after.includes(id))).toBe(true)
-    // Only listings of this test are compared, because the feed may place those of other tests elsewhere.
+    // Compares only this test's listings, because the feed may place listings of other tests elsewhere.
     const times = listings(pages.flatMap(({ items }) => items))
       .filter(({ id }) => [...stayed, ...made].includes(id))
       .map((item) => item.publishedAt)

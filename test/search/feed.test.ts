@@ -87,7 +87,7 @@ test('without a snapshot the feed is of the last five minutes, and names its sna
   const id = await insertListing((await signUp()).identityId, {
     published_at: new Date(Date.now() - 3_600_000),
   })
-  // The listing counts as published a while ago, so that the first page is not empty.
+  // Moves the publication into the past, so that the first page is not empty.
   await database().query(
     `update private.publications set since = published_at where property_id = $1`,
     [id],

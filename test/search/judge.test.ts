@@ -1,5 +1,5 @@
-// Judges the results of everyday queries (docs/tests.md) among many listings, only at night; among the demo's
-// listings local/demo/demo.test.ts does so.
+// Judges the results of everyday queries (docs/tests.md) among many listings, in nightly runs only.
+// local/demo/demo.test.ts judges them among the demo's listings.
 import { expect, test } from 'vitest'
 import { loadListings } from '../../bench/generate-listings.ts'
 import { patience } from '../suite/slowness.ts'

@@ -1,5 +1,5 @@
-// Judges the results of everyday queries (test/vectors/everyday.json), each with the person's wishes as
-// conditions on the rows. It shares no code with the reading of queries and the search.
+// Judges the results of everyday queries (test/vectors/everyday.json). For each query, that file has the
+// person's wishes as conditions on the rows. No code is shared with the parser of queries or the search.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { connected } from '../../local/schema/build.ts'
@@ -47,12 +47,12 @@ export const queries = vectors<Query[]>('everyday')
 type Fault = 'wrong' | 'empty' | 'missed'
 type Listings = 'demo' | 'generated'
 
-/** Queries that are not answered right yet, with the reason, and the fault with each set of listings. */
+/** Queries with results that are not right yet: the reason, and the fault with each set of listings. */
 export const open = vectors<({ q: string; why: string } & Partial<Record<Listings, Fault>>)[]>(
   'everyday-open',
 )
 
-// A field that a listing leaves open is judged by its text, in which interchangeable letters count as one.
+// If a listing lacks a field, its text is judged instead, with interchangeable letters counted as one.
 const rows = `
   create temporary table judged as
   select
@@ -130,7 +130,7 @@ function fitting({ strategy, wants: { not, sort, ...positive } }: Query): string
     all(positive) || 'true',
     not ? `(${all(not)}) is not true` : 'true',
   ].join(' and ')
-  // If the cheapest are wanted, the five cheapest are right, and all that cost as much as the fifth.
+  // A request for the cheapest means the five cheapest, and all that cost as much as the fifth.
   return sort
     ? `select id from judged where ${among}
        order by price fetch first 5 rows with ties`
@@ -208,7 +208,7 @@ function contradictions({ wants }: Query, { found }: Understood, areas: Area[]):
   })
 }
 
-/** Whether four of the first five are right, or all if there are fewer; similar ones may follow. */
+/** Whether four of the first five are right (all right ones, if there are fewer). Similar ones may follow. */
 function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
   const first = items.slice(0, 5).map(({ id }) => meant.has(id))
   const shown = first.slice(0, similarFrom ?? 5)
@@ -217,8 +217,8 @@ function hits({ items, similarFrom }: Page, meant: Set<string>): boolean {
 }
 
 /**
- * Whether a search without a match shows only next best listings, each with its differences. It may show none
- * only if there are none.
+ * Whether a search without a match shows only next best listings, each with its differences. The page may be
+ * empty only if there are no such listings.
  */
 function isNextBest(
   { items, similarFrom, similar }: Page,
@@ -243,10 +243,10 @@ async function answerOf<T>(baseUrl: string, path: string, query: Query, more = {
   return body
 }
 
-/** Judges all queries on a stack of its own, among whatever listings it has. */
+/** Judges all queries on a separate stack, among the listings that it has. */
 export async function judge({ baseUrl, databaseUrl }: Stack): Promise<Verdict[]> {
   const { areas, meant, next } = await connected(databaseUrl, async (client) => {
-    // A job counts the words, and a misspelt word is matched only with counted ones.
+    // Runs the job that counts words, because misspelt words are matched only with counted words.
     await client.query('select private.recount_search_words()')
     await client.query(rows)
     const { rows: areas } = await client.query<Area>(
@@ -286,8 +286,8 @@ const faultOf = ({ hit, wrong, empty }: Verdict): Fault | undefined =>
   wrong.length ? 'wrong' : empty ? 'empty' : hit ? undefined : 'missed'
 
 /**
- * Counts by class: queries with a match (`n`) and their hits, queries without a match and those that showed
- * the next best, wrong readings, and empty pages.
+ * Counts by class: queries with a match (`n`) and how many of them were hits, queries without a match and how
+ * many of them showed the next best, wrong readings, and empty pages.
  */
 export function byClass(verdicts: Verdict[]) {
   const table: Record<string, Record<string, number>> = {}
@@ -311,7 +311,7 @@ export function byClass(verdicts: Verdict[]) {
   return { ...classes, all }
 }
 
-/** The queries whose verdict differs from the list of open ones: no longer right, worse, or now right. */
+/** The queries whose verdict differs from the list of open queries: no longer right, worse, or now right. */
 export function differences(verdicts: Verdict[], among: Listings) {
   const known = new Map(open.map((one) => [one.q, one[among]]))
   return verdicts.flatMap((verdict) => {

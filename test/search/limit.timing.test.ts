@@ -1,4 +1,4 @@
-// The timing part of SRCH-08: a search without an answer ends at the statement limit, 5 s.
+// The timing part of SRCH-08: a search that gets no result ends at the statement timeout of 5 s.
 import { expect, test } from 'vitest'
 import { database, guest } from '../support/client.ts'
 import { expectWithin } from '../support/promised-times.ts'

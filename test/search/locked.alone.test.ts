@@ -1,5 +1,5 @@
-// One test holds a lock that blocks all searches, so the file runs alone. How soon the searches are refused
-// is tested in test/search/limit.timing.test.ts.
+// One test holds a lock that blocks all searches, so the file runs alone. test/search/limit.timing.test.ts
+// tests how soon the searches are refused.
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, signUp } from '../support/client.ts'
@@ -7,8 +7,8 @@ import { hasStack } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'
 import { untilLocked } from '../support/races.ts'
 
-// SRCH-08 runs on the embedded stack only, because it locks tables. A replica is not affected by the lock and
-// would still answer guests.
+// SRCH-08 locks tables, so it runs on the embedded stack only, and without a replica: the lock does not
+// affect a replica, which would still serve guests.
 const isLockedForGuests = hasStack && variable('REPLICAS') === '0'
 
 describe.runIf(isLockedForGuests)('SRCH-08 while the listings are locked', () => {

@@ -5,7 +5,7 @@ import { bulk } from '../support/nightly.ts'
 
 type Cluster = { count: number; sale: { minPrice: number | null }; bbox: number[] }
 
-/** At night there are more listings than the 20,000 that the map counts one by one. */
+/** In nightly runs, more listings than the 20,000 that the map counts one by one. */
 const listings = bulk(20_600, 1500)
 
 let client: pg.PoolClient
@@ -14,7 +14,7 @@ const box = [46.6, 28.6, 47.6, 29.6]
 beforeAll(async () => {
   const { identityId } = await signUp()
   client = await database().connect()
-  // The listings are visible to this connection only, and are rolled back in the end.
+  // Only this connection sees the listings; they are rolled back at the end.
   await client.query('begin')
   await client.query(
     `insert into public.properties (

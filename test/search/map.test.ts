@@ -17,8 +17,8 @@ type Point = { id: string; lat: number; lng: number }
 const kuwait = '46.5,28.45,48.8,30.15'
 
 /**
- * Returns an empty place in the desert, in the corner of a cell of zoom 13, so that points slightly
- * north-east of it are in the same cell.
+ * Returns a point in the desert without listings, in the south-west corner of a cell of zoom 13, so that
+ * points slightly north-east of it are in the same cell.
  */
 async function somewhere() {
   const size = 360 / 2 ** 15
@@ -177,7 +177,7 @@ test('an inexact point is found where it is shown, by no box around the true pla
 test('SRCH-06 of boxes beside each other one has what lies on their edge; map, search and count alike', async () => {
   const { identityId } = await signUp()
   const { lat, lng } = await somewhere()
-  // The double just below an edge is on the other side of it.
+  // The largest double below an edge is on the other side of the edge.
   const before = (degree: number) => degree * (1 - 2 ** -53)
   const places = [[lat, lng], [before(lat), lng], [lat, before(lng)], [before(lat), before(lng)]]
   const ids: string[] = []
@@ -385,7 +385,7 @@ test('each area has its number of listings, and their prices from five of three 
   }
 
   expect(await ask()).toMatchObject({ count: 4, medianPrice: null, medianPricePerM2: null })
-  // Another identity of a counted account does not count as a third account.
+  // A second identity of an account that is already counted does not count as a third account.
   await offer(2.375, two.identityId)
   await offer(2.125, company)
   expect(await ask()).toMatchObject({ count: 6, medianPrice: null, medianPricePerM2: null })

@@ -1,4 +1,4 @@
-// The searches run among more listings of one area, kind and word than a search reads in index order.
+// These searches run among listings of one area, kind and word, more than a search reads in index order.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { signUp } from '../support/client.ts'

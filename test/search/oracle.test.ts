@@ -14,7 +14,7 @@ import {
   type World,
 } from './world.ts'
 
-/** The total number of seconds for comparing random searches. */
+/** The total time for comparing random searches, in seconds. */
 const seconds = Number(variable('ORACLE_SECONDS'))
 
 let world: World
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => oracle.close())
 
-/** Compares pages with the oracle, all if there are few, and returns whether any listing was found. */
+/** Compares the pages (all, if there are few) with the oracle and returns whether any listing was found. */
 async function compare(search: Search, pages = 4): Promise<boolean> {
   const expected = await oracle.expected(search)
   const { ids, ended } = await oracle.walk(search, expected.length > 200 ? pages : Infinity)
@@ -73,7 +73,7 @@ test.each(strategies)(
       if (compared % 10 === 0) await oracle.client.query('discard plans')
       if (await compare(randomSearch(strategy, roll, world))) found++
     }
-    // Some searches must find something, because otherwise the comparison would prove nothing.
+    // Some searches must find something; otherwise the comparison would prove nothing.
     expect(found).toBeGreaterThan(compared / 10)
   },
   (1000 * seconds + 300_000) * slowness,
@@ -85,8 +85,8 @@ test('SRCH-03 random searches find at the facade what the oracle finds', async (
     { length: bulk(100, 40) },
     (_, n) => randomSearch(strategies[n % strategies.length], roll, world),
   )
-  // Listings published between an answer and the snapshot are missing in the answer, so those searches are
-  // repeated.
+  // A response lacks the listings that were published between it and the oracle's snapshot, so such searches
+  // are repeated.
   for (let round = 0; round < 5 && searches.length; round++) {
     const answers = []
     for (const search of searches) answers.push(await answered(search))
@@ -158,7 +158,7 @@ test('SRCH-04 random searches give the same by query string and by body', async 
   }
 })
 
-/** Repeats all reads until the first, read again, is unchanged: then nothing was published in between. */
+/** Repeats all reads until the first one gives the same again, so nothing was published in between. */
 async function undisturbed<T>(ways: (() => Promise<T>)[]): Promise<T[]> {
   for (;;) {
     const all = []

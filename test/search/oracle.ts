@@ -130,7 +130,7 @@ export class Oracle {
     this.client = client
   }
 
-  /** Opens one snapshot for the searches and the oracle. Rows of `fill` are rolled back in the end. */
+  /** Opens one snapshot for the searches and the oracle. The rows that `fill` adds are rolled back. */
   static async open(fill?: (client: pg.PoolClient) => Promise<unknown>): Promise<Oracle> {
     const client = await database().connect()
     await client.query('begin isolation level repeatable read')
@@ -149,7 +149,7 @@ export class Oracle {
     this.client.release()
   }
 
-  /** Returns the listings of all pages in their order, as `linesOf` has them. */
+  /** Returns the listings of all pages in order, in the form of `linesOf`. */
   async expected(search: Search): Promise<string[]> {
     const { q, filters } = search
     const { read, says = {}, words } = q === undefined ? { read: {}, words: [] } : readingOf(q)
@@ -169,7 +169,7 @@ export class Oracle {
       const isOpen = (name: string) => step >= (steps[name] ?? Infinity)
       const names = Object.keys(read).filter((name) => !isOpen(name) || name in wider)
       const held = names.map((name) => isOpen(name) ? wider[name](read[name] as never) : is(name))
-      // Excluded values do not say what is wanted.
+      // Excluded values alone do not say what the person wants.
       const asks = names.some((name) => !name.startsWith('not'))
       const said = step === -1 ? readings.map((all) => has(...all)) : step === 0 || !asks ? any : []
       if (!asks && !said.length) continue
@@ -188,7 +188,7 @@ export class Oracle {
     const similar = found.map(({ id, step, index }) => {
       const { area_id, met, said } = rows.find((row) => row.id === id)
       const changed = names.filter((_, n) => !met[n])
-      // A less similar word counts less as a match.
+      // The less similar a word is, the less it counts as a match.
       const lacking = said.map((all: boolean[]) =>
         all.includes(true) ? all.indexOf(true) / all.length : 1
       ).reduce((sum: number, one: number) => sum + one, 0)
@@ -208,7 +208,7 @@ export class Oracle {
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
     const where = [...conditionOf({ strategy, filters }, value), ...more]
-    // Distances are rounded to a thousandth of a millimetre, because the two computations differ beyond it.
+    // Rounds distances to a thousandth of a millimetre: beyond that, oracle and search calculate differently.
     const order = sort === 'distance'
       ? `round((${
         way(number(value(filters.near.lat)), number(value(filters.near.lng)))
@@ -274,7 +274,7 @@ export class Oracle {
     return !/[0-9]/.test(word) && word.length >= 3 && !rows.length
   })
 
-  /** Returns each word and, if it may be misspelt, the words most like it. */
+  /** Returns each word and, if it may be misspelt, the most similar words. */
   private readingsOf(words: string[]): Promise<string[][]> {
     return Promise.all(
       words.map(async (word) => await this.isInDoubt(word) ? this.alike(word) : [word]),
@@ -320,14 +320,14 @@ export class Oracle {
   }
 }
 
-/** The ids of a page; with each similar listing come the filters that it does not meet. */
+/** The ids of a page; the id of a similar listing is followed by the filters that it does not meet. */
 export const linesOf = ({ items, similar }: Page) =>
   items.map(({ id }, index) => {
     const part = similar.findLast(({ from }) => from <= index)
     return part ? `${id} ${part.changed}` : id
   })
 
-/** The step at which each filter that was read is dropped or widened. */
+/** The step of the search for similar listings at which each filter is dropped or widened. */
 const steps: Record<string, number> = {
   ...Object.fromEntries(
     [

@@ -30,7 +30,7 @@ test('pages have no gap and no repeat while listings come and go', async () => {
   expect(ids(first)).toEqual([d, c])
 
   const [newest] = await offers(q, [600])
-  await seller.delete(`/properties/${c}`) // the last row that was read
+  await seller.delete(`/properties/${c}`) // the last listing of the first page
   await seller.post(`/properties/${b}/pause`)
   const second = await search({ q, limit: 2, cursor: first.body.nextCursor })
   expect(ids(second)).toEqual([a])
@@ -56,7 +56,7 @@ test('a listing whose price moves in mid walk moves: ahead it comes at its new p
     return pages.map((page) => ids(page))
   }
 
-  // The walk has read a, and returns it again with its new price; it misses e.
+  // a was on the first page and comes again with its new price; e is missed.
   expect(await walk('price_asc', [[a!, 45_000], [e!, 15_000]])).toEqual([[a, b], [c, d], [a, f]])
   // Now their order is e, b, c, d, a, f.
   expect(await walk('price_desc', [[a!, 35_000], [e!, 70_000]])).toEqual([[f, a], [d, a], [c, b]])
@@ -306,7 +306,7 @@ test('INP-04 places are within the world, boxes are boxes, and a circle has at m
   for (const text of ['48,29,47,30', '47,29,48', '47,29,48,a', '', '1e1,29,48,30']) {
     expect([text, await quick(`bbox=${text}`)]).toMatchObject([text, refused])
   }
-  // A box of the whole world is cut to Kuwait, and a box without area is valid.
+  // A box around the whole world is clipped to Kuwait, and an empty box is valid.
   expect(await search({ bbox: [-180, -90, 180, 90] })).toMatchObject({ status: 200 })
   expect(await search({ bbox: [48, 29.3, 48, 29.3] })).toMatchObject({ status: 200 })
 })

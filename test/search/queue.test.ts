@@ -1,4 +1,4 @@
-// The database's answers are held back here, so that waiting requests can be counted.
+// These tests hold back the database's responses to count the requests that wait.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
@@ -36,7 +36,7 @@ describe.runIf(hasStack)('searches at once', () => {
       taken.push(...proxy.takeMessages())
       return taken.length >= count
     })
-    // Once these are answered, the facade has read all earlier requests.
+    // Once these requests have a response, the facade has read all earlier requests.
     for (let after = 0; after < 3; after++) await get('/errors')
     return [...taken, ...proxy.takeMessages()]
   }

@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait.ts'
 
 export const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 
-/** Returns the listings that fit, without the similar ones that follow. */
+/** Returns the exact matches, without the similar listings that follow. */
 export const fits = (page: Reply) => ids(page).slice(0, page.body.similarFrom ?? undefined)
 
 /** Returns a word of letters and digits that no other listing has. */

@@ -14,7 +14,7 @@ const silent = new RegExp(
 )
 
 export function searchText(value: string): string {
-  // Each letter is lowercased alone, because Postgres ignores its neighbours too (Σ at the end of a word).
+  // Lowercases each letter alone: Postgres, too, ignores the letters next to it (Σ at the end of a word).
   const plain = Array.from(value.normalize('NFKD'), (letter) => {
     const lower = letter.toLowerCase()
     return letters.get(lower) ?? lower

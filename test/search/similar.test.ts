@@ -1,4 +1,5 @@
-// Similar listings follow if fewer than five match a query. A filter by owner excludes other tests' listings.
+// If fewer than five listings match a query, similar ones follow. A filter by owner excludes other tests'
+// listings.
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
@@ -24,7 +25,7 @@ const list = (columns: Body = {}) =>
     ...columns,
   })
 
-/** Returns each listing of a page by the name of its id, with the filters that it does not meet. */
+/** Returns the listings of a page by their names in `made`, each with the filters that it does not meet. */
 const shown = ({ body }: Reply, made: Record<string, string>) =>
   linesOf(body).map((line) => {
     const [id, ...changed] = line.split(' ')
@@ -94,7 +95,7 @@ test('then details, kinds, areas and the price, each only to reach five', async 
   for (const [name, columns] of Object.entries(others)) {
     made[name] = await list({ ...fits, ...columns })
   }
-  // None of these is shown at any step.
+  // None of these listings is shown at any step.
   await list({ ...fits, type: 'RENT' })
   await list({ ...fits, kind: 'shop' })
   await list({ ...fits, price: 116_000 })

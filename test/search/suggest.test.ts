@@ -71,7 +71,7 @@ test.each([
   ['ساالمية', 'السالمية'],
   ['jabxxya', undefined],
   ['jabriha', 'Jabriya'],
-  ['jqb', undefined], // no letter of three may be wrong
+  ['jqb', undefined], // in a word of three letters, none may be wrong
   ['صباح السالن', 'صباح السالم'],
 ])('%s is %s but for a letter', async (q, text) => {
   if (text) expect(await texts(q)).toContain(text)
@@ -125,7 +125,7 @@ test('no phrase is suggested of which nothing is listed, and places without list
 })
 
 test('what is counted is what the search counts with these filters', async () => {
-  // All queries use one snapshot, because other tests publish meanwhile.
+  // All queries use one database snapshot, because other tests publish in the meantime.
   const client = await database().connect()
   const ask = async (sql: string, values: unknown[]) =>
     (await client.query(`select ${sql} as answer`, values)).rows[0].answer

@@ -93,7 +93,7 @@ test('nobody crowds out a name: it is guessed at, whatever people write', async 
   await spread(...nearer)
   expect(await known(...nearer)).toHaveLength(12)
   expect(await search(name, price)).toEqual([own.id])
-  // The nearer words are candidates as well, so listings with them are found.
+  // The more similar words are candidates, too, so listings with these words are found.
   const found = await search(name, { areaIds: ['qibla'], postedSince: own.publishedAt })
   expect(found).toEqual(expect.arrayContaining(crowding.map(({ id }) => id)))
 })

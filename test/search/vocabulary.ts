@@ -1,8 +1,8 @@
-// A word becomes a candidate for misspelt words once it is counted and five accounts have written it.
+// A word is offered as a correction of misspelt words once it is counted and five accounts have written it.
 import { database } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
 
-/** Runs the counting until all changes of these words are counted; a job may do so too. */
+/** Counts words until all changes of these words are counted. A job may also count them. */
 export async function countWords(...words: string[]) {
   for (let left = true; left;) {
     await database().query('select private.count_search_words()')
@@ -17,7 +17,7 @@ export async function countWords(...words: string[]) {
   }
 }
 
-/** Pretends that five accounts with a phone have written these words, which makes the words candidates. */
+/** Pretends that five accounts with a phone have written these words, so that they become corrections. */
 export async function spread(...words: string[]) {
   await countWords(...words)
   await database().query(
@@ -27,7 +27,7 @@ export async function spread(...words: string[]) {
   )
 }
 
-/** Counts the suggestions, once no other run holds the job's lock; that run may have begun too early. */
+/** Waits until no other run, which may have begun too early, holds the job's lock; counts suggestions. */
 export const countSuggestions = () =>
   waitUntil(
     'suggestions are counted',

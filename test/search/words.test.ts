@@ -14,7 +14,7 @@ const search = (body: Record<string, unknown>) =>
   guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: Record<string, string>) => guest.get(`/search?${new URLSearchParams(query)}`)
 
-/** A word of letters only, which can be matched loosely. */
+/** Returns a word of letters only, because only such words can match similar words. */
 const ownLetters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
@@ -71,7 +71,7 @@ test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere
     `${word} x,owner_identity_id.neq.0`,
     `${word}' OR 1=1--`,
   ]
-  // `literal` is set, because listings with some of the words are similar.
+  // `literal` excludes similar listings, which have some of the words.
   for (const q of notFound) expect([q, ids(await quick({ q, literal: 'true' }))]).toEqual([q, []])
   const signs = ['%', '_', '\\', '%'.repeat(200), '<->', ':*', '&|!', '((((', "'", '*', '$$']
   for (const q of signs) expect([q, ids(await quick({ q }))]).toEqual([q, []])
@@ -105,7 +105,7 @@ test('a blank text does not filter', async () => {
   for (const q of ['', ' \t\u00a0']) expect(ids(await search({ ...filters, q }))).toEqual([id])
 })
 
-// Phones add invisible marks to copied text, and an Arabic keyboard has some more.
+// Phones add invisible marks to copied text, and Arabic keyboards have some more.
 const marks = ['\u200f', '\u2068\u2069', '\ufeff \u00ad', 'َ', 'ّ ً', 'ـــ', 'ـِـ\u200d']
 
 test.each(marks)('a text of marks alone (%j) does not filter, at any door', async (q) => {
@@ -197,7 +197,7 @@ test('a filter never adds a fit, on any page, and both ways of asking agree', as
   const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
   const person = await signUp()
   for (let n = 0; n < 12; n++) {
-    // 4 listings have the word itself, few enough for similar words to be added; 6 have one of those.
+    // 4 listings have the word itself, few enough for similar words to be added; 6 have one similar word.
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
     await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }
@@ -220,8 +220,7 @@ test('a filter never adds a fit, on any page, and both ways of asking agree', as
   }
   for (const q of [word, ...alike]) {
     const all = await walk({ q })
-    // The other words differ from each other by two letters each, too many for them to count as
-    // similar.
+    // The other words differ from each other by two letters each, too many to count as similar.
     expect(all.found).toHaveLength(q === word ? 12 : q === alike[0] ? 6 : 5)
     const filters = [{ bedroomsMin: 1 }, { bedroomsMin: 2 }, { areaIds: ['qibla'] }]
     for (const filter of [...filters, { areaIds: ['salmiya'], bedroomsMin: 1 }]) {

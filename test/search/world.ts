@@ -130,8 +130,8 @@ export function dice(seed: number): Dice {
 }
 
 /**
- * The meaning of a query: the filters that are read from it, conditions for those that a listing's text can
- * also meet, and the words.
+ * The meaning of a query: its filters (`read`), SQL for filters that a listing's text can also meet (`says`),
+ * and the words.
  */
 export type Reading = {
   read: Record<string, string | number | boolean | string[]>
@@ -139,7 +139,7 @@ export type Reading = {
   words: string[]
 }
 
-/** The condition on the field or, if the listing leaves it open, on its text. */
+/** A condition on the field or, if the listing has no value for it, on its text. */
 const open = (field: string, is: string, text: string) =>
   `(${field} ${is} or ${field} is null and (${text}))`
 const thirdBlock = open(
@@ -172,8 +172,7 @@ const says = {
   second: { floorMin: isSecond, floorMax: isSecond },
   corner: { plotPosition: isCorner },
   furnished: { furnished: isFurnished },
-  // 0 bathrooms means that the field is open. Listings of test/reading mention them in further
-  // ways.
+  // 0 bathrooms means that the number is unknown. Listings of test/reading mention it in other ways, too.
   bathrooms: {
     bathroomsMin: open(
       'nullif(bathrooms, 0)',
@@ -279,7 +278,7 @@ const governorateIds = ['capital', 'hawalli', 'farwaniya', 'mubarak-al-kabeer', 
 const some = <T>(roll: Dice, from: T[]) => from[roll(from.length)]
 const several = <T>(roll: Dice, from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
 
-/** Each filter with the percentage of random searches that have it and a function that draws a value. */
+/** Each filter: the percentage of random searches that have it, and a function that picks a value. */
 // deno-lint-ignore no-explicit-any
 export const filters: Record<string, [chance: number, value: (roll: Dice, world: World) => any]> = {
   type: [15, (roll) => some(roll, ['SALE', 'RENT', 'EXCHANGE'])],
@@ -356,8 +355,8 @@ export function randomSearch(
 }
 
 /**
- * Inserts more listings of a type, kind and area than a search reads in index order, four in each millisecond
- * up to now, so that other tests' listings do not come before them.
+ * Inserts more listings of a type, kind and area than a search reads in index order. Four are published in
+ * each millisecond up to now, so that other tests' listings do not come before them.
  */
 export const crowd = `
   insert into public.properties (

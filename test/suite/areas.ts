@@ -1,4 +1,4 @@
-// Resolves the areas that commands name: `favorites` means `test/favorites/`.
+// Resolves the names of areas in commands: `favorites` means `test/favorites/`.
 import type { Tree } from './since.ts'
 
 /** Returns arguments for vitest; files and everything from the first option on stay unchanged. */
@@ -18,7 +18,7 @@ export function areasOf(tree: Files): string[] {
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort()
 }
 
-/** Returns a third of the areas, with about a third of the test files; any three seeds in a row give all. */
+/** Returns a third of the areas, with about a third of the test files. Three consecutive seeds cover all. */
 export function thirdOf(tree: Files, seed: number): string[] {
   const thirds = [0, 1, 2].map(() => ({ areas: [] as string[], size: 0 }))
   const sized = areasOf(tree).map((area) => ({

@@ -1,5 +1,5 @@
-// The files that a whole run leaves out by day: each takes 20 s or more of the processor and tests what
-// changes rarely. They run at night, when they are named, and by `--since` when what they concern has changed.
+// Test files that only nightly runs include: each takes at least 20 s of CPU time and tests code that rarely
+// changes. They also run when they are named, or when `--since` finds that they are affected.
 export const atNight = [
   // Building, deploying and migrating a project.
   'local/bundle/upload.test.ts',
@@ -8,7 +8,7 @@ export const atNight = [
   'local/schema/migrations.test.ts',
   'local/schema/upgrade.test.ts',
   'test/whole/restore.test.ts',
-  // The local stack beyond an ordinary start.
+  // The local stack in other situations than a normal start.
   'local/data-api/studio-rows.alone.test.ts',
   'local/functions/workers.test.ts',
   'local/processes/progress.test.ts',
@@ -16,7 +16,7 @@ export const atNight = [
   'local/stack/interrupted.test.ts',
   'local/stack/real-servers.test.ts',
   'local/stack/refused-by-system.test.ts',
-  // Killed processes, outages, and crowds behind one address.
+  // Killed processes, outages, and many people who share an IP address.
   'test/accounts/auth-outage.alone.test.ts',
   'test/accounts/crowded-address.alone.test.ts',
   'test/accounts/shared-address.alone.test.ts',

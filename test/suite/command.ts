@@ -5,7 +5,7 @@ const quoted = (word: string) =>
 
 export const patternOf = (name: string) => `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** The settings of the tests, without which a failure may not recur; the project's address is left out. */
+/** The test settings needed to reproduce a failure. They exclude the project's addresses and keys. */
 const settings = Object.entries(variables)
   .filter(([name, { of }]) => of.includes('tests') && !/^(SUPABASE|DATABASE|INBOX)_/.test(name))
   .map(([name]) => name as VariableName)

@@ -1,5 +1,5 @@
-// Stops processes for a test. `npm run test:slow` continues every process repeatedly, except those named in
-// the folder HELD_PROCESSES.
+// Stops a process (SIGSTOP) for a test. `npm run test:slow` continues every process again and again, except
+// those with a file in the folder HELD_PROCESSES.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { variable } from '../../local/config/environment.ts'

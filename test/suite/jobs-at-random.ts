@@ -1,4 +1,5 @@
-// Runs jobs at random moments besides the stack's clock, to find tests that pass only while no job runs.
+// Runs the jobs at random moments, in addition to the stack's own scheduler, to find tests that pass only
+// while no job runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drawsOf } from '../../local/processes/random.ts'
 

@@ -1,5 +1,5 @@
-// Adds two fields of a listing, a number and a text, by the recipe of docs/conventions.md, as a release after
-// 1.0.0 would, for test/release.ts.
+// For test/release.ts: adds two fields to listings, a number and a text, by the recipe in
+// docs/conventions.md, as a release after 1.0.0 would.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -52,10 +52,10 @@ export const backfilled = `
   select count(*)::int as all, (count(parking_spaces))::int as mended
   from public.properties where bedrooms > 0`
 
-/** Returns the files with the field; throws if a file lacks the text that an edit has to find. */
+/** Returns the files with the fields added; throws if the text after which an edit goes is missing. */
 export function withField(read: (file: string) => string): Map<string, string> {
   const files = new Map([['sql/92_backfills.sql', backfill]])
-  // The clone's tests also call this, when the field is already there.
+  // Tests in the clone also call this, after the fields have been added.
   const there = edits.map(([file]) => file).filter((file) => /parking_?spaces/i.test(read(file)))
   for (const [file, after, added] of edits) {
     if (there.includes(file)) {

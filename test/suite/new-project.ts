@@ -1,5 +1,5 @@
-// Makes and copies a project right after its migrations. `npm test` makes one (NEW_PROJECT), and every stack
-// with an empty folder starts with a copy, because making it takes most of the time of a start.
+// Creates and copies a freshly migrated project. `npm test` creates one (NEW_PROJECT), and every stack with
+// an empty folder starts from a copy, because the migrations take most of the time of a first start.
 // local/stack/stack.test.ts tests a complete first start.
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { push, root, writeProject } from '../../local/schema/cli.ts'
 import { schemaPaths } from '../../local/schema/migration.ts'
 import { onTemporaryServer } from '../../local/schema/temporary-server.ts'
 
-/** The parts that are copied: the database and Deno's compiled functions. A start makes the others. */
+/** The parts to copy: the database, its secrets and Deno's compiled functions. A start creates the rest. */
 const parts = ['postgres', 'secrets.json', 'deno']
 
 export const makeProject = (target: string): Promise<void> =>
@@ -32,7 +32,7 @@ function compileFunctions(folder: string): void {
   })
 }
 
-/** Copies the project of this run, or makes one where a file runs alone. */
+/** Copies this run's project, or creates one if a test file runs by itself. */
 export async function projectIn(folder: string): Promise<void> {
   const project = variable('NEW_PROJECT')
   if (project) copyProject(project, folder)
@@ -41,7 +41,7 @@ export async function projectIn(folder: string): Promise<void> {
 
 export function copyProject(from: string, to: string): void {
   for (const part of parts) {
-    // With -a files keep their owner, because the server may run as another user.
+    // -a keeps the files' owner: the server may run as another user.
     if (process.platform !== 'win32') execFileSync('cp', ['-a', join(from, part), to])
     else cpSync(join(from, part), join(to, part), { recursive: true })
   }

@@ -1,10 +1,10 @@
-// Records repetitions. Only acts that depend on an outside service (a package registry) are repeated after a
-// failure, and each is printed at the end; repeating others would hide faults of ours.
+// Records retries. Only steps that depend on an outside service (a package registry) are retried, and each
+// retry is printed at the end of the run. Other retries would hide our own bugs.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { variable } from '../../local/config/environment.ts'
 
-/** Runs an act that depends on outside services, and repeats it once after a failure. */
+/** Runs a step that depends on an outside service, and retries it once after a failure. */
 export async function onceMore<T>(what: string, act: () => Promise<T>, pause = 2000): Promise<T> {
   try {
     return await act()

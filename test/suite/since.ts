@@ -1,6 +1,6 @@
-// `npm test -- --since=<commit>`: runs the tests of changed files. A changed file affects its area and the
-// areas of files that name it (by an import or a path in a text); an area has the same name everywhere. Tests
-// that span areas always run; a file without a rule makes all tests run.
+// `npm test -- --since=<commit>`: runs the tests that changed files affect. A file affects its own area and,
+// transitively, the areas of files that contain its path in an import or string. An area has the same name in
+// every folder. Tests that span areas always run. If no rule covers a changed file, all tests run.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -12,12 +12,12 @@ export type Tree = {
 }
 
 const spans = 'test/whole/'
-/** Files without an area; tests only check that these fit the other files. */
+/** Files without an area; only the tests that span areas check them. */
 const ofWholeOnly = /^(\.github|\.ci|bench)\/|^[A-Z]+(\.md)?$|^\.gitignore$/
 
 const onWhichAllStand = /^sql\/(01_base\/|03_accounts\/(1_callers|2_rules_rates)\.sql$)/
 
-/** These files list everything, so a change of one entry does not affect the files that name them. */
+/** These files refer to every area, so a change in one area does not affect the files that import them. */
 const lists = ['functions/api/app.ts', 'local/functions/programs.ts']
 
 /** Returns path filters for vitest; undefined means everything. */
@@ -67,14 +67,14 @@ function filtersOf(path: string, { files }: Tree): string[] | undefined {
   if (path === 'examples/web/charts.tsx') return ['test/client/', 'test/desk/']
   if (/^(client|examples)\//.test(path)) return ['test/client/']
   if (path.startsWith('desk/')) return ['test/desk/']
-  // Every area builds on the file, or is listed in it, so it has no area of its own.
+  // Every area depends on this file or is listed in it, so a change affects all.
   if (onWhichAllStand.test(path) || lists.includes(path)) return undefined
   const folder = /^(?:test|local)\/[\w-]+\//.exec(path)?.[0]
   if (folder) return files.some((file) => isTestIn(file, folder)) ? [folder] : undefined
   const [, area] = /^(?:sql\/\d+_|functions\/(?:api\/)?)(\w+)/.exec(path) ?? []
   if (!area) return undefined
   if (files.some((file) => isTestIn(file, `test/${area}/`))) return [`test/${area}/`]
-  // Some areas are tested in another's folder, in files with their name.
+  // The tests of some areas are in another area's folder, in files named after the area.
   const named = new RegExp(`^test/\\w+/${area}[.-].*test\\.ts$`)
   const found = files.filter((file) => named.test(file))
   return found.length ? found : undefined

@@ -1,6 +1,6 @@
-// Slows all descendants of a process: node test/suite/slower.ts <pid> <seed> <folder of held processes>. It
-// stops and continues each of them by signals, so that they run a quarter of the time. When its input ends
-// (the runner has finished or was killed), it continues all of them and ends those that remain.
+// Slows all descendants of a process: node test/suite/slower.ts <pid> <seed> <folder of held processes>.
+// Signals stop and continue each of them repeatedly, so that it runs a quarter of the time. When standard
+// input ends (the runner has finished or was killed), it continues all of them and ends those still running.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   commandOf,
@@ -15,7 +15,7 @@ import { isHeld } from './held-processes.ts'
 const [runner, seed] = process.argv.slice(2, 4).map(Number) as [number, number]
 const held = process.argv[4]!
 
-/** The number of milliseconds between two searches for new processes. */
+/** Milliseconds between searches for new processes. */
 const checkEvery = 300
 /**
  * `npm test` and the vitest processes directly below the runner only start and count tests, so they are
@@ -55,7 +55,7 @@ function slow(one: Process, draw: () => number): () => void {
 const draw = drawsOf(seed)
 const nameOf = ({ pid, born }: Process) => `${pid} ${born}`
 type Known = Process & { release: () => void }
-/** The processes by pid and start time, so that one stays known after it has lost its parent. */
+/** The processes found so far, by pid and start time. A process stays known after its parent has ended. */
 const known = new Map<string, Known>()
 
 function spared(all: Process[]): Process[] {
@@ -92,7 +92,7 @@ function releaseAll() {
   for (const one of known.values()) one.release()
 }
 
-/** Ends the remaining processes, left behind by a test, the stack or a killed runner. */
+/** Ends the processes that a test, the stack or a killed runner has left running. */
 async function endAll() {
   releaseAll()
   // The run's last process may be ending by itself at this moment.

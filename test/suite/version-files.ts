@@ -9,6 +9,6 @@ export const versionFiles = [
   versionFile,
 ]
 
-/** Returns the part of a file about the project itself, which comes before the packages in the lock file. */
+/** Returns the part of a file that concerns the project itself; in the lock file, the packages follow it. */
 export const ownVersionIn = (file: string, text: string) =>
   file === 'package-lock.json' ? text.slice(0, text.indexOf('"dependencies"')) : text

@@ -1,5 +1,5 @@
-// Begins the files that mostly wait for time to pass, so that the others run meanwhile. Vitest begins the
-// largest file first, and these are small.
+// Runs the files that mostly wait first, so that the others run in the meantime. Vitest alone would start
+// them late, because it begins with the largest files.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const waiting = [

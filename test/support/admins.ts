@@ -3,7 +3,7 @@ import { caller, database, type Person, signUp } from './client.ts'
 
 export const byTokenAlone = ({ accessToken }: Person) => caller(accessToken)
 
-/** Inserts a proof for this session like that of POST /auth/sudo, but valid for a day. */
+/** Inserts a proof of re-authentication for this session, like POST /auth/sudo, but valid for a day. */
 export async function proofOf({ accessToken }: Person): Promise<string> {
   const { session_id: id } = JSON.parse(
     Buffer.from(accessToken.split('.')[1]!, 'base64url').toString(),
@@ -18,7 +18,7 @@ export async function proofOf({ accessToken }: Person): Promise<string> {
   return proof
 }
 
-/** A test run makes hundreds of admins, who need no notifications about each other. */
+/** Deletes the notifications to admins about a new admin, because a test run creates hundreds of admins. */
 export const keepUntold = ({ id }: Pick<Person, 'id'>) =>
   database().query(
     `delete from private.deferred_notifications where details ->> 'accountId' = $1`,

@@ -1,9 +1,9 @@
-// Records the error codes that operations answer in the suite, because each described code must occur.
-// answers.ts reports undescribed codes at once.
+// Records the error codes that each operation returns during the suite, because every code in the OpenAPI
+// description must occur. answers.ts reports codes that are missing from the description.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
-/** Codes about tokens, bodies and rates come from shared code; one operation that answers them is enough. */
+/** Codes about tokens, bodies and rate limits come from shared code, so one operation per code is enough. */
 const common = [
   'token_missing',
   'token_expired',
@@ -20,7 +20,7 @@ const common = [
   'maintenance',
 ]
 
-/** Codes that are described but cannot be reproduced on every machine, with the reason. */
+/** Codes in the OpenAPI description that cannot be reproduced on every machine, with the reason. */
 const neverSeen: Record<string, string> = {
   internal: 'nothing may fail that way',
   timeout: 'the database gives up sooner, as service_unavailable',
@@ -29,7 +29,7 @@ const neverSeen: Record<string, string> = {
   'verify_otp phone_taken': 'an account that gets the number by another way in the same moment',
 }
 
-/** Operations with a common handler share the codes that any of them answered. */
+/** Operations that share a handler also share the codes recorded for any of them. */
 const handlers: Record<string, string> = {
   register_individual: 'register',
   sign_in_with_apple: 'sign_in_with_google',
@@ -48,7 +48,7 @@ function note(line: string) {
   const file = variable('ANSWERED_CODES')
   if (!file || noted.has(line)) return
   noted.add(line)
-  // Test files run in parallel, but each line is a single write.
+  // Test files write in parallel, but a line is a single write, so lines do not mix.
   appendFileSync(file, `${line}\n`)
 }
 
@@ -61,7 +61,7 @@ export async function recordDescription() {
   for (const { id, codes } of everyOperation) for (const code of codes) recordDescribed(id, code)
 }
 
-/** Returns described codes that never occurred, and exceptions for codes that are not described. */
+/** Returns described codes that never occurred, and entries of neverSeen that are not described. */
 export function unansweredCodes(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) =>

@@ -1,4 +1,4 @@
-// Checks every answer in the suite against the API's description.
+// Checks every response in the suite against the OpenAPI description.
 import { variable } from '../../local/config/environment.ts'
 import { validatorOf } from '../../local/docs/validators.ts'
 import { recordAnswer } from './answered-codes.ts'
@@ -14,7 +14,7 @@ const patterns = everyOperation.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
-/** Returns the operation of a request; a path without parameters comes before one with them. */
+/** Returns the operation of a request; a path without parameters takes precedence. */
 export function operationOf(method: string, path: string): Operation | undefined {
   // HTTP clients resolve dot segments before they send a path.
   const bare = URL.parse(`http://api${path}`)?.pathname ?? path
@@ -27,7 +27,7 @@ export function operationOf(method: string, path: string): Operation | undefined
 }
 
 const elsewhere: Record<string, string> = { 404: 'route_not_found', 405: 'method_not_allowed' }
-// Pages and the description itself are not described.
+// The OpenAPI description does not cover the documentation pages and the descriptions themselves.
 const undescribed = ['/openapi.json', '/asyncapi.json', '/docs']
 const problem = { $ref: '#/components/schemas/Problem' }
 
@@ -62,7 +62,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
     if (!content) {
       if (body !== null) faults.push('a body where none is described')
     } else {
-      // An answer that is not JSON is a file, with its own content type.
+      // A response that is not JSON is a file with its own content type.
       const type = headers.get('content-type')?.toLowerCase() ?? 'none'
       const described = content[type] ?? content[type.split(';')[0]!]
       const json = content['application/json']
@@ -91,11 +91,11 @@ export function faultsOf(method: string, path: string, { status, body, headers }
 
 const notConfigured = /_(disabled|not_configured)$/
 
-/** Returns whether a 5xx is allowed: a brief failure of the database, or a failure of a provider. */
+/** Whether a 5xx is allowed, because the database is briefly unavailable or a provider failed. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 
-// ISO-13: keys with full rights never appear.
+// ISO-13: keys with full rights must not appear in any response.
 const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(Boolean)
 
 export function bodyAsSeen(

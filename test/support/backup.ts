@@ -6,7 +6,7 @@ import pg from 'pg'
 import { passwordOf, secretsOf } from '../../local/config/secrets.ts'
 import type { Stack } from './stack.ts'
 
-// A file that disappears during the copy does no harm, because the write-ahead log has its changes.
+// A file may disappear during the copy: the write-ahead log contains its changes.
 export const copyFolder = (from: string, to: string) =>
   execFileSync('sh', [
     '-c',
@@ -37,7 +37,7 @@ export async function backUp(stack: Stack, copy: string): Promise<void> {
   await admin.end()
   const label = join(copy, 'postgres', 'backup_label')
   writeFileSync(label, rows[0].labelfile)
-  // The server may run as another user, who has to own the label too.
+  // The server may run as another user, who must also own the label file.
   const { uid, gid } = statSync(join(copy, 'postgres', 'PG_VERSION'))
   chownSync(label, uid, gid)
   for (const name of ['supervisor.lock', 'stack.json', 'postgres/postmaster.pid']) {

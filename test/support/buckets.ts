@@ -17,7 +17,7 @@ export const storageAs = (person: Person) =>
 export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
-/** Makes two people, a private bucket with a folder for each, and a public bucket, for a test file. */
+/** Creates two people, a private bucket with a folder for each of them, and a public bucket. */
 export function ownBuckets() {
   const bucket = `test-${randomUUID()}`
   const open = `${bucket}-open`
@@ -67,7 +67,7 @@ export async function removeBucket(id: string) {
 
 export const textOf = async (data: Blob | null) => await data!.text()
 
-/** Storage answers 400 for nearly everything; the actual status is in the body. */
+/** Storage returns 400 for nearly every error; the actual status is in the body. */
 export const storageRefusal = (status: string) => ({
   data: null,
   error: { statusCode: status, status: 400 },

@@ -1,5 +1,5 @@
-// Records which of our plpgsql functions the suite called. Postgres checks a body only at its first call,
-// so an uncalled one was never checked against the schema.
+// Records which of our plpgsql functions the suite called. Postgres checks a function body only when it runs,
+// so a function that was never called was never checked against the schema.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { variable } from '../../local/config/environment.ts'
@@ -8,7 +8,7 @@ import { databaseAt } from '../../local/schema/connection.ts'
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`
 
-/** These functions always raise, and Postgres counts a call only when it returns. */
+/** These functions always raise, and Postgres counts only calls that return. */
 const neverReturn = [
   'private.refuse_audit_edit',
   'private.refuse',
@@ -22,17 +22,17 @@ const neverReturn = [
   'private.refuse_rewriting',
 ]
 
-/** Only a replica calls these (test/base/replica.alone.test.ts), and the primary does not count its calls. */
+/** Only replicas call these (test/base/replica.alone.test.ts), and the primary does not count such calls. */
 const onReplicas = ['private.last_beat', 'private.require_replica']
 
-/** Adds the calls so far to the file CALLED_FUNCTIONS; a server crash loses them. */
+/** Appends the calls counted so far to the file CALLED_FUNCTIONS. A server crash resets the counts. */
 export async function recordCalls(databaseUrl: string) {
   const file = variable('CALLED_FUNCTIONS')
   if (!file) return
   const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   try {
-    // A connection reports its counts when it ends, so idle ones are ended first.
+    // A connection reports its counts when it closes, so idle connections are closed first.
     await client.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where datname = current_database() and usename = 'facade' and state = 'idle'`,

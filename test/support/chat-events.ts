@@ -22,7 +22,7 @@ export function faultOf(channel: ChannelName, name: string, value: unknown) {
   return payload ? validate(payload, value, name) : `${name} is not described`
 }
 
-/** Checks a message and returns it, without the fields that a client of another version would ignore. */
+/** Checks a message and returns it without the fields that an older client would ignore. */
 export function check<T>(channel: ChannelName, name: string, value: T): T {
   const payload = channels[channel].messages[name]?.payload
   const message = payload ? seen(value, payload, components.schemas) : value

@@ -102,8 +102,8 @@ export class ChatSocket {
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 /**
- * Waits until a person's sockets have received all earlier events. A message from another person follows
- * those events on the same path, and its frames are removed again.
+ * Waits until a person's sockets have received all earlier events: somebody sends the person a message, which
+ * arrives after those events. The message's frames are then removed.
  */
 export async function toldAll(person: Person, ...sockets: ChatSocket[]): Promise<void> {
   const other = await signUp()

@@ -1,4 +1,4 @@
-// People who use the API over HTTP. Each test signs up its own, so nothing needs cleaning.
+// People who use the API over HTTP. Each test signs up new people, so no test has to clean up.
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { mobilePrefixes } from '../../functions/_shared/input/identifiers.ts'
@@ -30,8 +30,8 @@ export async function request(
   const response = await fetch(baseUrl + path, {
     method,
     headers: {
-      // Compressing a small answer costs both sides more than the rest of the call. The clients of apps,
-      // which the suite also tests, do request compression.
+      // Compressing a small response costs both sides more than the rest of the call. The app clients, which
+      // the suite also tests, do request compression.
       'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
@@ -71,13 +71,13 @@ export type Guest = typeof guest
 
 export type Person = Guest & {
   id: string
-  /** The individual identity, which acts at first. */
+  /** The individual identity, which is the acting identity at first. */
   identityId: string
   identifier: string
   password: string
   accessToken: string
   refreshToken: string
-  /** An admin's X-Proof, which the calls above send. */
+  /** An admin's proof of re-authentication (X-Proof), if this person's requests send it. */
   proof?: string
 }
 
@@ -113,7 +113,7 @@ export async function signIn(identifier: string, password: string): Promise<Pers
   return personOf(body, identifier, password)
 }
 
-/** Waits for a message to a phone or email and returns the newest; tests read codes as people do. */
+/** Waits for a message to a phone or email and returns the newest, so tests read codes as people do. */
 export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
   return await waitFor(`a message to ${to}`, async () => (await inboxOf(to))[0])
 }
@@ -126,12 +126,12 @@ export async function inboxOf(to: string): Promise<{ body: string; code: string 
 let pool: pg.Pool | undefined
 
 /**
- * Runs SQL as the role postgres, for effects that HTTP cannot show. It may change rows that no admin may
- * change by hand, so it sets edits.by, as a migration does (test/admin/studio.ts makes edits by hand).
+ * Runs SQL as the role postgres, for effects that HTTP cannot show. It sets edits.by, as migrations do, to
+ * change rows that admins may not change by hand (test/admin/studio.ts makes manual edits).
  */
 export function database(): pg.Pool {
   if (!pool) {
-    // All but one are closed soon, because several test files and the project share 60 (100 with a replica).
+    // Idle connections close soon, because all test files and the project share 60 (100 with a replica).
     pool = new pg.Pool({
       ...databaseAt(variable('DATABASE_URL')!),
       min: 1,
@@ -139,7 +139,7 @@ export function database(): pg.Pool {
       idleTimeoutMillis: 1000,
       onConnect: async (client) => void await client.query(`set edits.by = 'tests'`),
     })
-    // Some tests end the database; a connection that breaks with it is replaced.
+    // Some tests stop the database; the pool then replaces its broken connections.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
   }
@@ -173,6 +173,6 @@ export function onReply(check: Check) {
   checkAnswer = check
 }
 
-/** Checks an answer. What was sent is JSON, as a value or text, or a form. */
+/** Checks a response. `sent` is the request's body: JSON (a value or text) or a form. */
 export const checkReply: Check = (method, path, reply, sent) =>
   checkAnswer(method, path, reply, sent)

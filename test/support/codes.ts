@@ -5,7 +5,7 @@ import { waitUntil } from './wait.ts'
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
 export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
-  // Notices to the same person have no code and are left out.
+  // Skips notices to the same person, which have no code.
   const codes = async () => (await inboxOf(to)).filter(({ code }) => code)
   const before = (await codes()).length
   const reply = await act()
@@ -77,7 +77,7 @@ export async function countSessions(accountId: string): Promise<number> {
   return rows[0].count
 }
 
-/** Ends the ten seconds in which Auth accepts a refresh token several times. */
+/** Ages refresh tokens beyond the ten seconds in which Auth accepts a token more than once. */
 export async function ageRefreshTokens(accountId: string) {
   await database().query(
     `with rows as (

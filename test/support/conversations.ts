@@ -39,7 +39,7 @@ export async function sendMessageAs(person: Person, conversationId: string, body
   expect((await postMessage(person, conversationId, body)).status).toBe(201)
 }
 
-/** Sends several people's texts in one transaction, as the functions do; null means one was left out. */
+/** Sends texts of several people in one transaction, as the functions do. Skipped texts return null. */
 export async function sendBatch(
   messages: { by: Person; to: string; body?: string; id?: string }[],
 ): Promise<Json[]> {

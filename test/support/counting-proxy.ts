@@ -1,4 +1,4 @@
-// A TCP proxy in front of Postgres that counts the messages of clients, and can hold back the answers.
+// A TCP proxy in front of Postgres that counts the clients' messages and can hold back the responses.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -17,7 +17,7 @@ function messageCounter(count: (text: string) => void) {
       const length = rest.readInt32BE(typed) + typed
       if (rest.length < length) return
       if (started && asks.has(rest[0]!)) count(rest.toString('utf8', 5, Math.min(length, 2000)))
-      // A request for TLS looks like a start-up, and the real start-up follows it.
+      // A TLS request looks like a startup message; the real one follows it.
       else if (!started && rest.readInt32BE(4) !== 80_877_103) started = true
       rest = rest.subarray(length)
     }

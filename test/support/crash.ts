@@ -16,7 +16,7 @@ function supervisor(): number {
 export const processIdOf = (what: string): number | undefined =>
   descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
-/** Kills a process with kill -9 and waits until it is back; a worker starts with the next request. */
+/** Kills a process with SIGKILL and waits until it is back; a worker starts again at the next request. */
 export async function crash(what: string): Promise<void> {
   const old = processIdOf(what)
   if (!old) throw new Error(`${what} does not run`)
@@ -24,7 +24,7 @@ export async function crash(what: string): Promise<void> {
   await waitUntil(`${what} is back`, () => ![old, undefined].includes(processIdOf(what)))
 }
 
-/** Kills the database's main process and waits until the database and Auth answer again. */
+/** Kills the database's main process and waits until the database and Auth respond again. */
 export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],

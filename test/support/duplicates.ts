@@ -2,12 +2,11 @@ import pg from 'pg'
 import { databaseAt } from '../../local/schema/connection.ts'
 
 /**
- * Lets an identity publish the same listing again, as the fixtures of nearly all tests do (tested in
- * test/properties/repeats.alone.test.ts), and returns a function that restores the setting.
+ * Turns off the detection of duplicate listings, because the fixtures of nearly all tests publish duplicates
+ * (test/properties/repeats.alone.test.ts tests it). Returns a function that restores the setting.
  */
 export async function allowDuplicates(url: string): Promise<() => Promise<void>> {
-  // Each query opens a connection of its own, because an open one would not survive the tests that end
-  // the database.
+  // Opens a connection per query: an open one would break in tests that stop the database.
   const ask = async (text: string, values: unknown[] = []) => {
     const client = new pg.Client(databaseAt(url))
     await client.connect()

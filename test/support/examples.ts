@@ -1,5 +1,5 @@
-// Records for docs/examples.json which fields answers have, and the fullest example of each operation. Each
-// process writes one when it is better than its own before.
+// Records, for docs/examples.json, the fields of responses and the fullest example of each operation. A
+// process writes an example if it is better than all it has written before.
 import { appendFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -16,7 +16,7 @@ function note(kind: string, ...parts: string[]) {
   const line = [kind, ...parts].join('\t')
   if (noted.has(line)) return
   noted.add(line)
-  // Test files run in parallel, but each line is a single write.
+  // Test files write in parallel, but a line is a single write, so lines do not mix.
   appendFileSync(variable('MET_EXAMPLES')!, `${line}\n`)
 }
 
@@ -25,7 +25,7 @@ const always = new Map<string, string[]>()
 
 function noteFields(id: string, answer: unknown, schema: Schema) {
   visitObjects(answer, schema, schemas, (object, place, named) => {
-    // What is one component is alike in all answers, and public lists have what happens to be there.
+    // A component's fields are recorded over all operations, because one list may happen to lack some.
     const kind = named || `${id} ${place}`
     note('kind', id, place, kind)
     for (const [name, one] of Object.entries(object)) note('type', kind, name, typeOf(one))
@@ -36,7 +36,7 @@ function noteFields(id: string, answer: unknown, schema: Schema) {
   })
 }
 
-/** Returns the fields of a value that are not null, by their places. */
+/** Returns the paths of the fields that are not null. */
 function fieldsOf(value: unknown, schema: Schema): Set<string> {
   const fields = new Set<string>()
   visitObjects(value, schema, schemas, (object, place) => {
@@ -47,7 +47,7 @@ function fieldsOf(value: unknown, schema: Schema): Set<string> {
   return fields
 }
 
-/** Cuts lists to the fullest item, and another that has what this one lacks; of plain values to four. */
+/** Cuts lists to the fullest item and one with fields that it lacks; lists of plain values to four. */
 function cut(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value)) {
@@ -60,7 +60,7 @@ function cut(value: unknown): unknown {
   return items.filter((one) => one === first || one === second).map(({ item }) => item)
 }
 
-/** Returns the places in a value that hold something. */
+/** Returns the paths in a value that are not null. */
 function placesIn(value: unknown, place = '', found = new Set<string>()): Set<string> {
   if (value === null) return found
   found.add(place)
@@ -73,12 +73,12 @@ function placesIn(value: unknown, place = '', found = new Set<string>()): Set<st
 
 type Request = Pick<Example, 'request' | 'query' | 'body'>
 
-/** A request as apps send it: not one of those that are made of the description, nor for whole records. */
+/** Whether apps send such requests, unlike those of test/whole and those for full records. */
 const isUsual = ({ query, body }: Request) =>
   !expect.getState().testPath?.includes('/test/whole/') &&
   query?.fields !== 'full' && Object(body).fields !== 'full'
 
-/** Words as people write them: no signs that nobody sees, nothing that goes on and on. */
+/** Whether people write such texts: no invisible characters, symbols, long repetitions or attacks. */
 const isPlain = (text: string) =>
   !/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]|\\u[0-9a-f]{4}|\p{M}{3}|[^\p{L}\p{M}]\p{M}|([^\d\s])\1{9}|\p{So}|<script|__proto__|constructor/u
     .test(text)
@@ -106,10 +106,10 @@ export function recordExample(
     size + (schema ? fieldsOf(answer, schema).size : 0),
     -text.length,
   ]
-  // What is cut has no more fields than the whole.
+  // Cutting adds no fields, so the rank of the uncut response is enough to rule it out.
   const [usual, plain, fields] = rankOf(body, '')
   if (!isBetter({ rank: [usual, plain, fields, -Infinity], text: '' }, best.get(id))) {
-    // One as full may be shorter; it is looked for among the first.
+    // It may still be shorter than an equally full one, so up to 20 such responses per operation are tried.
     const count = alike.get(id) ?? 0
     if (count >= 20) return
     alike.set(id, count + 1)

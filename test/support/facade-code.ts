@@ -1,4 +1,4 @@
-// Runs code that imports modules of the facade in its Deno, without a database.
+// Runs code that imports the facade's modules in the facade's Deno, without a database.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'

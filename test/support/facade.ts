@@ -1,4 +1,4 @@
-// Runs the functions in a process beside the stack's own, with other settings or another database URL.
+// Runs the functions in a separate process, with other settings or another database URL than the stack's.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { variable } from '../../local/config/environment.ts'
@@ -46,7 +46,7 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** Starts a facade that serves `names`. Settings replace the default ones; undefined removes one. */
+/** Starts a facade that serves `names`. Settings override the defaults; undefined removes a setting. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const served = names.length ? names : ['api']
   const stack = theStack()
@@ -58,12 +58,12 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
       ...defaultSettings(),
       READ_RATE: '0',
       REFUSAL_RATE: '0',
-      // A test that counts queries must see all of them, so none may go to the replica.
+      // A test with its own database URL counts all queries, so none may go to the replica.
       ...(settings.FACADE_DB_URL && { FACADE_READ_DB_URL: undefined }),
       ...settings,
     },
   })
-  // The input stays open, because the process ends when it is closed.
+  // Keeps the standard input open: the process ends when it closes.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))

@@ -82,7 +82,7 @@ export async function insertListing(
     lng: 48.077777,
     location_precision: 'block',
     published_at: new Date(),
-    // The listing expires too late for the job to warn its owner.
+    // The listing expires so late that the job does not warn its owner.
     expires_at: new Date(Date.now() + 30 * 86_400_000),
     ...columns,
   }
@@ -95,7 +95,7 @@ export async function insertListing(
   return rows[0].id
 }
 
-/** Makes a listing's whole price history older; a listing has no deal in its first week. */
+/** Makes a listing's whole price history older, because a listing cannot be a deal in its first week. */
 export const agePrices = (id: string, by = '7 days') =>
   database().query(
     'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',

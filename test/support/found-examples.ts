@@ -1,4 +1,4 @@
-// Reads what a run has recorded for docs/examples.json (examples.ts), and keeps it for `npm run docs`.
+// Reads what examples.ts has recorded in a run, and stores it for `npm run docs` (docs/examples.json).
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../../local/config/settings.ts'
@@ -13,7 +13,7 @@ export function isBetter(one: Ranked, other: Ranked | undefined): boolean {
   return at < 0 ? one.text < other.text : one.rank[at]! > other.rank[at]!
 }
 
-/** Reads the notes of a run. */
+/** Reads the lines that examples.ts wrote. */
 export function foundIn(file: string, whole: boolean): Found {
   const found: Found = { whole, examples: {}, kinds: {}, types: {}, always: {} }
   const ranked: Record<string, Ranked[]> = {}
@@ -43,7 +43,7 @@ export function keepFound(found: Found) {
   writeFileSync(file, JSON.stringify(found))
 }
 
-/** Returns where docs/examples.json says something else than the answers of the whole suite. */
+/** Returns how docs/examples.json differs from the responses in the whole suite. */
 export function untrue(found: Found): string[] {
   const examples = readExamples()
   return Object.keys(found.examples).toSorted().flatMap((id) => {

@@ -34,8 +34,8 @@ export async function runJobs(
 }
 
 /**
- * Makes something due and runs all jobs in a facade's process, in one facade at a time, because jobs process
- * everyone's rows, and a facade's provider knows only its own charges.
+ * Makes something due and runs all jobs in the given facade. Only one facade runs jobs at a time: jobs
+ * process everyone's rows, and the payment provider inside a facade knows only its own charges.
  */
 export async function runJobsOf(
   facade: { url: string },

@@ -1,3 +1,3 @@
-/** Returns whether to repeat a join: Realtime may first have to create its partitions. */
+/** Whether to retry a join: Realtime may still be creating its partitions. */
 export const isTemporary = (error: Error | undefined): boolean =>
   /MissingPartition|InitializingProject/.test(error?.message ?? '')

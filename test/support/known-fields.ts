@@ -1,6 +1,6 @@
-// Reads values of a newer version as an older client does, without the fields that its description lacks.
-// With NEWER_SCHEMA (npm run test:previous) tests read answers and events in this way; missing or different
-// fields are still faults.
+// Drops the fields that this version's OpenAPI description lacks, as an older client ignores them. With
+// NEWER_SCHEMA (npm run test:previous) tests read responses and events in this way. Missing or different
+// fields are still errors.
 import { variable } from '../../local/config/environment.ts'
 import type { Schema } from './openapi.ts'
 

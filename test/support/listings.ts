@@ -48,7 +48,7 @@ const areaPoints: Record<string, { lat: number; lng: number }> = {
   jahra: { lat: 29.338, lng: 47.658 },
 }
 
-/** Turns the owner's view of a listing into what others see; it has neither phone number nor pin. */
+/** Converts the owner's view of a listing without phone number and pin to the view of others. */
 export const asOthersSee = (listing: Listing): Listing => ({
   ...listing,
   location: { ...areaPoints[listing.areaId], precision: 'area' },

@@ -54,7 +54,7 @@ export function sandboxSignature(raw: string, secret = sandboxSecret(), at = Dat
 
 type CallbackOptions = { base?: string; signature?: string | null; path?: string; method?: string }
 
-/** Sends a callback, correctly signed unless another signature is given (null: none). */
+/** Sends a callback, correctly signed unless a signature is given (null: no signature). */
 export async function sendCallback(raw: string, options: CallbackOptions = {}): Promise<Reply> {
   const { base = `${projectUrl}/functions/v1/api`, signature = sandboxSignature(raw) } = options
   const path = options.path ?? '/payments/webhook/sandbox'

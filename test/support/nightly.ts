@@ -1,5 +1,5 @@
-// Bulk tests, such as a corpus or thousands of rounds, are complete at night and short in `npm test`
-// (docs/tests.md).
+// Bulk tests, such as a corpus or thousands of rounds, run in full in nightly runs and shortened in
+// `npm test` (docs/tests.md).
 import { variable } from '../../local/config/environment.ts'
 
 export const isNightly = variable('NIGHTLY') === '1'

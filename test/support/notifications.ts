@@ -56,7 +56,7 @@ export async function registerDevice(person: Person, fields: object = {}) {
   return given
 }
 
-/** Returns the time of day in Kuwait (hh:mm) in this many hours. */
+/** Returns the time of day (hh:mm) in Kuwait, this many hours from now. */
 export function kuwaitTimeIn(hours: number): string {
   return new Date(Date.now() + (hours + 3) * 3_600_000).toISOString().slice(11, 16)
 }

@@ -1,4 +1,4 @@
-/** The API's OpenAPI description, from which tests of all routes are generated. */
+/** The API's OpenAPI description, from which the tests of all routes derive their requests. */
 import { randomUUID } from 'node:crypto'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { variable } from '../../local/config/environment.ts'
@@ -43,17 +43,17 @@ export type Operation = {
   parameters: Parameter[]
   body?: Schema
   bodyRequired: boolean
-  /** Whether the operation takes a form, because files are never sent as JSON. */
+  /** Whether the operation takes a form instead of JSON, which is so for files. */
   form: boolean
   responses: Record<string, Answer>
   codes: string[]
 }
 
-/** The description as it is sent, which generators read. */
+/** The description as served, for client generators. */
 export const plainDescription: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
-/** The description with its unions; the plain one has objects in their place. */
+/** The description with its unions, which the plain one simplifies. */
 export const description = exactly(plainDescription)
 
 function dereference<T extends object>(value: T | Reference): T {
@@ -89,22 +89,22 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
 )
 
 /**
- * The operations that answer in the usual way. A sign-in by a provider does so only where it is configured,
- * and answers 503 elsewhere; webhooks check their signature before anything else (PAY-03, PAY-15).
+ * The operations that respond in the usual way. This excludes sign-in with a provider that is not configured,
+ * which returns 503, and webhooks, which check their signature before anything else (PAY-03, PAY-15).
  */
 export const operations = everyOperation.filter(({ id }) =>
   (variable('SOCIAL_ISSUER_URL') || !id.startsWith('sign_in_with_')) &&
   !id.startsWith('receive_webhook')
 )
 
-/** Whether an operation also calls Auth: to sign up, in or out, or to change the means of signing in. */
+/** Whether an operation also calls Auth, for example to sign up, in or out, or to change a phone or email. */
 export const talksToAuth = ({ tags, id, path }: Operation) =>
   tags.includes('sign-in') || ['request_deletion', 'request_closing', 'get_health'].includes(id) ||
   /^\/auth\/me\/(phone|email|providers)/.test(path)
 
 export const resolve = resolveIn(description.components.schemas)
 
-/** Returns the schema itself, the first of a union that is not null, or the merged parts of an `allOf`. */
+/** Returns the schema itself, the first member of a union that is not null, or an `allOf` merged into one. */
 export function concreteSchema(schema: Schema): Schema {
   const { allOf = [], ...rest } = resolve(schema)
   const found: Schema = Object.assign({}, ...allOf.map(concreteSchema), rest)
@@ -169,7 +169,7 @@ export function queryOf(operation: Operation, values: Record<string, string> = {
 // Values of query parameters whose form a schema cannot describe.
 const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
 
-/** Returns a body that the operation accepts: the required fields or, without any, one; or undefined. */
+/** Returns a body that the operation accepts: its required fields or, if it has none, one field. */
 function sampleBody({ id, body }: Operation): Record<string, unknown> | undefined {
   if (!body) return undefined
   const sample = { ...sampleOf(body) as object, ...bodySamples[id] }
@@ -204,7 +204,7 @@ function leavesOf(given: Schema, path = ''): Input[] {
   return [...inside, { in: 'body', name: path, schema }]
 }
 
-/** Returns the number of characters that a text may have; one with a pattern or format counts as short. */
+/** Returns the maximum length of a text; a text with a pattern or format is short and counts as 0. */
 function longestOf(given: Schema): number {
   const schema = concreteSchema(given)
   if (typeOf(schema) !== 'string') return 0

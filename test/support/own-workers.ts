@@ -12,7 +12,7 @@ type Choice = {
   /** A worker's lifetime in seconds. */
   life: number
   settings?: Record<string, string>
-  /** The source text of functions by name, to run instead of the project's. */
+  /** The source code of functions by name, which run instead of the project's functions. */
   functions?: Record<string, string>
 }
 

@@ -1,4 +1,4 @@
-// An authenticator (WebAuthn) and the browser in front of it. Tests make it lie in each part of what it signs.
+// A simulated WebAuthn authenticator with its browser. Tests can falsify each part of the data that it signs.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { caller, type Person, type Reply } from './client.ts'
 
@@ -44,7 +44,7 @@ function coseOf(key: KeyObject): Buffer {
 
 const [present, verified, synced, attested] = [0x01, 0x04, 0x18, 0x40]
 
-/** Wrong values, to be signed in place of the right ones. */
+/** Wrong values to sign instead of the right ones. */
 export type Lie = {
   origin?: string
   challenge?: string
@@ -138,7 +138,7 @@ export class Passkey {
   }
 }
 
-/** An administrator's browser, with a proof or without one. */
+/** An administrator's browser, with or without a proof of re-authentication (X-Proof). */
 export const browser = ({ accessToken }: Pick<Person, 'accessToken'>, proof?: string) =>
   caller(accessToken, { origin: page, ...(proof !== undefined && { 'x-proof': proof }) })
 

@@ -16,7 +16,7 @@ const little = (value: number, length: number) => {
 
 // EXIF --------------------------------------------------------------------------------------------
 
-/** A TIFF structure with an orientation, a place, a camera and text that must not be served. */
+/** A TIFF structure with an orientation, a GPS position, a camera and text that must not be served. */
 export function tiff(orientation: number, secret = 'PLANTED-GPS-2920'): Buffer {
   const text = Buffer.from(`${secret}\0`)
   const entry = (tag: number, type: number, count: number, value: Buffer) =>
@@ -28,7 +28,7 @@ export function tiff(orientation: number, secret = 'PLANTED-GPS-2920'): Buffer {
     big(3, 2),
     entry(0x0112, 3, 1, Buffer.concat([big(orientation, 2), big(0, 2)])),
     entry(0x010f, 2, text.length, big(afterFirst, 4)), // the camera's maker
-    entry(0x8825, 4, 1, big(afterFirst + text.length, 4)), // where the GPS directory is
+    entry(0x8825, 4, 1, big(afterFirst + text.length, 4)), // the offset of the GPS directory
     big(0, 4),
     text,
     big(1, 2),
@@ -47,7 +47,7 @@ export const exifSegment = (orientation: number, secret?: string) =>
 
 type Jpeg = Size & {
   shade?: number
-  /** The segments after the beginning and before the pixels. */
+  /** Segments between the start of the file and the pixels. */
   before?: Buffer[]
   after?: Buffer
   jfif?: boolean
@@ -62,7 +62,7 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
     ...before,
     segment(0xdb, Buffer.concat([bytes(0), Buffer.alloc(64, 1)])),
     segment(0xc0, Buffer.concat([bytes(8), big(height, 2), big(width, 2), bytes(1, 1, 0x11, 0)])),
-    // DC has categories 0 and 10, in two bits each; AC has only the end of a block, in one bit.
+    // Huffman tables: DC has the categories 0 and 10, in two bits each; AC has only end-of-block, in one bit.
     segment(0xc4, bytes(0x00, 0, 2, ...Array(14).fill(0), 0, 10)),
     segment(0xc4, bytes(0x10, 1, ...Array(15).fill(0), 0)),
     segment(0xda, bytes(1, 1, 0, 0, 63, 0)),
@@ -72,7 +72,7 @@ export function jpeg({ width, height, shade = 0, before = [], after, jfif = true
   ])
 }
 
-/** The trailer that Samsung's phones add after a picture: a note, then the directory of the notes. */
+/** The trailer that Samsung phones append to a picture: a note, then the directory of notes. */
 export function samsungTrailer(content: Buffer): Buffer {
   const type = bytes(0, 0, 1, 0x0a)
   const name = 'Image_UTC_Data'
@@ -134,11 +134,11 @@ export function png(
 export function pngOf(length: number): Buffer {
   const width = 340
   const row = 1 + width * 3
-  // Subtracts all bytes besides the rows: the signature, the header chunk, the frame of the pixel chunk, the
-  // end chunk, and the head and checksum of the zlib stream.
+  // Subtracts all bytes other than the rows: the signature, the header chunk, the frame of the pixel chunk,
+  // the end chunk, and the zlib stream's header and checksum.
   const left = length - 8 - 25 - 12 - 12 - 6
   let height = Math.floor((left - 10) / row)
-  // Rows are stored in blocks with a head of five bytes each; some are empty.
+  // The rows are stored in blocks, each with a header of five bytes; some blocks are empty.
   const blocks = () => (left - height * row) / 5
   while (!Number.isInteger(blocks()) || blocks() * 65_535 < height * row) height--
   const rows = Buffer.alloc(height * row, 0x5a)

@@ -4,8 +4,7 @@ import { database } from './client.ts'
 
 /** Lifts the free plan's quota (tested in quotas.alone.test.ts) and returns a function that restores it. */
 export async function liftQuota(url: string): Promise<() => Promise<void>> {
-  // Each query opens a connection of its own, because an open one would not survive the tests that end
-  // the database.
+  // Opens a connection per query: an open one would break in tests that stop the database.
   const ask = async (text: string, values: unknown[] = []) => {
     const client = new pg.Client(databaseAt(url))
     await client.connect()

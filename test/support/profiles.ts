@@ -1,4 +1,4 @@
-// ICC profiles made by the suite. Like real ones they hold more than colours: names, serial numbers, a time.
+// Makes ICC profiles. Like real profiles, they contain more than colours: names, serial numbers and a time.
 import { deflateSync, inflateSync } from 'node:zlib'
 import { chunk, segment } from './pictures.ts'
 
@@ -34,7 +34,7 @@ export const parametric = (kind: number, ...values: number[]) =>
 export const ofSrgb = parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 export const srgbCurve = (x: number) => x < 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4
 
-/** Red, green and blue of well-known colour spaces, as a profile has them. */
+/** Red, green and blue of well-known colour spaces, as profiles store them. */
 export const primaries = {
   srgb: [[0.43607, 0.22249, 0.01392], [0.38515, 0.71687, 0.09708], [0.14307, 0.06061, 0.7141]],
   p3: [[0.51512, 0.2412, -0.00105], [0.29198, 0.69225, 0.04189], [0.1571, 0.06657, 0.78407]],
@@ -45,7 +45,7 @@ export const primaries = {
   ]],
   adobe: [[0.60974, 0.31111, 0.01947], [0.20528, 0.62567, 0.06087], [0.14919, 0.06322, 0.74457]],
   proPhoto: [[0.79767, 0.28804, 0], [0.13519, 0.71187, 0], [0.03134, 0.00009, 0.82491]],
-  // This space is made up: it shows red as blue.
+  // An invented space that shows red as blue.
   turned: [[0.14307, 0.06061, 0.7141], [0.38515, 0.71687, 0.09708], [0.43607, 0.22249, 0.01392]],
 }
 
@@ -62,7 +62,7 @@ export function matrixTags(of: number[][], ...curves: Buffer[]): Tags {
   }
 }
 
-/** Makes a table with a colour for each corner of the cube, and `grid` points on each side. */
+/** Makes a lookup table from the colours of the cube's corners, with `grid` points on each side. */
 export function lut(kind: 'mft1' | 'mft2' | 'mAB ', of: number[][], grid = 2, inputs = 3): Buffer {
   const points: number[] = []
   const width = kind === 'mft1' ? 1 : 2
@@ -76,7 +76,7 @@ export function lut(kind: 'mft1' | 'mft2' | 'mAB ', of: number[][], grid = 2, in
       : ink.map(srgbCurve)
     for (let axis = 0; axis < 3; axis++) {
       const value = light.reduce((sum, share, channel) => sum + share * of[channel]![axis]!, 0)
-      // 1.0 is half of the largest value in a table.
+      // A table stores 1.0 as half of the largest value.
       points.push(Math.round(Math.max(0, value) * (width === 1 ? 127.5 : 32768)))
     }
   }
@@ -204,7 +204,7 @@ export function profileIn(picture: Buffer): Buffer | undefined {
   return undefined
 }
 
-/** The tags of a profile by name, and its head without size and tags. */
+/** The tags of a profile by name, and its header without size and tags. */
 export function readProfile(of: Buffer): { head: Buffer; tags: Record<string, Buffer> } {
   const tags: Record<string, Buffer> = {}
   for (let at = 132; at < 132 + 12 * of.readUInt32BE(128); at += 12) {

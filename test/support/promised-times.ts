@@ -1,4 +1,4 @@
-// The promised times (docs/contract, docs/cases.md) by name, in milliseconds. Tests assert no other time.
+// The times promised in docs/contract and docs/cases.md, in milliseconds. Tests assert no other times.
 import { expect } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 
@@ -10,7 +10,7 @@ const promisedTimes = {
   'a file that is too large is refused': 2000, // MED-02
   'an upload that stalls is ended': 30_000, // MED-02
   'a push that is not answered is given up': 6000, // four seconds for this push, then the others
-  // The statement limit, 5 s, and a second to answer.
+  // The statement timeout of 5 s, and a second to respond.
   'a search that waits is given up': 6000, // SRCH-08
   'a search is answered again': 2000, // SRCH-08
   'answers that must look alike differ by': 15, // G-14
@@ -25,18 +25,18 @@ const promisedTimes = {
   'a stack is ready for the first time': 30_000, // G-24
   'a stack is ready again': 8000,
   'a stack has stopped': 10_000, // CRASH-05
-  // Three seconds for proxies to notice, then ten.
+  // Three seconds for proxies to notice, then ten for running requests.
   'a facade has stopped, whatever stalls': 13_000, // CRASH-05
   'a gateway has stopped': 10_000, // CRASH-05
 }
 type PromisedTime = keyof typeof promisedTimes
 
-/** `npm run test:timing` requires the promised time itself. */
+/** `npm run test:timing` checks the exact promised times. */
 const exact = variable('TIMES') === 'exact'
 
 /**
- * Checks a promised time: exactly on a quiet machine (`npm run test:timing`), ten times as much in `npm
- * test` (less where the best of several tries counts), and not at all on a deliberately slowed machine (SLOW).
+ * Checks a promised time: exactly in `npm run test:timing`, on a quiet machine; with ten times the limit in
+ * `npm test` (less where the best of several attempts counts); and not at all in a slowed run (SLOW).
  */
 export function expectWithin(name: PromisedTime, took: number, times = 10) {
   if (variable('SLOW')) return

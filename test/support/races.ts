@@ -1,4 +1,4 @@
-// Requests that arrive at the same moment, from chosen addresses, with raw headers.
+// Sends requests that arrive at the same moment, from chosen addresses, with raw headers.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ export type RawRequest = {
   path: string
   /** Sent as JSON, unless it is text or bytes. */
   body?: unknown
-  /** Pairs, so that a header can come twice. */
+  /** Pairs, so that a header can be repeated. */
   headers?: [name: string, value: string][]
   /** The client's address; a stack on this machine treats 127.0.0.2, .3 … as different clients. */
   from?: string
@@ -26,7 +26,7 @@ export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, s
   `Bearer ${accessToken}`,
 ]
 
-/** Waits until this many connections wait for locks of this one, directly or through one another. */
+/** Waits until `count` connections wait for locks of `holder`, directly or indirectly. */
 export async function waitedFor(holder: PoolClient, count = 1): Promise<void> {
   const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
   await waitUntil(`${count} wait for it`, async () => {
@@ -50,7 +50,7 @@ export async function deadlocks(): Promise<number> {
     const log = readFileSync(join(folder, 'logs', 'postgres.log'), 'utf8')
     return log.split('deadlock detected').length - 1
   }
-  // A connection reports its own counts after a second of work, or ten idle seconds.
+  // A connection reports its counts after a second of work, or after ten idle seconds.
   await pause(11_000, 'time is the subject')
   const { rows } = await database().query(
     'select deadlocks::int from pg_stat_database where datname = current_database()',
@@ -111,7 +111,7 @@ async function load(shot: RawRequest) {
   return {
     fire: () => socket.write(bytes.subarray(-1)),
     reply: reply.then(async (answer) => {
-      // Answers that the server gives before the facade (431) are not in the description.
+      // Responses that the server sends before the facade runs (431) are not in the OpenAPI description.
       if (answer.headers.has('x-request-id')) await checkReply(method, shot.path, answer, shot.body)
       return answer
     }),
@@ -137,7 +137,7 @@ async function read(socket: Socket): Promise<Reply> {
   const text = (headers.get('transfer-encoding') === 'chunked' ? joined(rest) : rest).toString()
   const isJson = headers.get('content-type')?.startsWith('application/json')
   return {
-    // 0 means that the connection was closed without an answer.
+    // 0 means that the connection closed without a response.
     status: Number(first.split(' ')[1]) || 0,
     body: text && isJson ? JSON.parse(text) : text || null,
     headers,

@@ -1,6 +1,6 @@
 import { database } from './client.ts'
 
-/** Replaces a subject's hits with this many new ones, to test large limits with few requests. */
+/** Replaces the requests counted for a subject (`hits`), to reach large limits with few requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)

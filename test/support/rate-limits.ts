@@ -17,7 +17,7 @@ export function expectRateLimited(
   expect(atFacade).toMatchObject(limited)
   const [most, remaining, reset] = rateLimitOf(atFacade)
   expect([most, remaining]).toEqual([limit, 0])
-  // Nearly all of an hour or a day is left, however slow the test was.
+  // More than half of a window of an hour or a day is left, however slow the test was.
   expect(reset).toBeGreaterThan(window < 3600 ? 0 : window / 2)
   expect(reset).toBeLessThanOrEqual(window)
   expect(atFacade.headers.get('retry-after')).toBe(String(reset))

@@ -8,7 +8,7 @@ type FrameOptions = {
   last?: boolean
   masked?: boolean
   reserved?: number
-  /** The length that the head states, whatever follows. */
+  /** The length stated in the frame header, which may be wrong. */
   length?: number
 }
 

@@ -1,4 +1,4 @@
-// Records the secrets of the suite's people as they are used; OPS-01 searches every log for them.
+// Records the secrets that the people of the suite send and receive. OPS-01 searches every log for them.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { variable } from '../../local/config/environment.ts'
 
@@ -9,7 +9,7 @@ export function recordSecrets(value: unknown) {
   if (!file || typeof value !== 'object' || value === null) return
   const found: string[] = []
   JSON.stringify(value, (key, one) => {
-    // A short secret may be in a log by chance.
+    // A short secret may appear in a log by chance.
     if (typeof one === 'string' && one.length >= 16 && secret.test(key) && !/\s/.test(one)) {
       found.push(one)
     }

@@ -1,5 +1,5 @@
-// A shared cache in front of the API, like a CDN, with counts. It follows Cache-Control and Vary, and passes
-// on requests with Authorization.
+// A shared cache in front of the API, like a CDN, that counts hits and requests. It obeys Cache-Control and
+// Vary, and does not cache requests with Authorization.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ type Answer = { status: number; headers: Headers; body: string }
 
 export type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
 
-/** Returns the seconds for which a shared cache may store an answer; 0 means not at all. */
+/** Returns the seconds for which a shared cache may store a response; 0 means not at all. */
 export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'headers'>): number {
   const rules = (headers.get('cache-control') ?? '').toLowerCase().split(/\s*,\s*/)
   if (![200, 203, 204, 301, 404, 405, 410, 414, 501].includes(status)) return 0
@@ -20,7 +20,7 @@ export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'header
   return Number(of('s-maxage') ?? of('max-age') ?? 0)
 }
 
-/** `now` may be a clock of the test's own, so that no answer expires while the test is slow. */
+/** A test may pass its own clock as `now`, so that no response expires when the test is slow. */
 export async function startSharedCache(origin: string, now = Date.now) {
   const cached = new Map<string, Kept[]>()
   const counts = { hits: 0, requests: 0, passedBy: 0 }

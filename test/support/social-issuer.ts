@@ -87,7 +87,7 @@ const now = () => Math.floor(Date.now() / 1000)
 
 export const hashed = (nonce: string) => createHash('sha256').update(nonce).digest('hex')
 
-/** Returns the claims of a valid token with some changed; undefined removes one. */
+/** Returns the claims of a valid token with these changes; undefined removes a claim. */
 export const claims = (provider: Provider, changes: Json = {}): Json => ({
   iss: issuers[provider],
   aud: clientIds[provider][0],

@@ -25,7 +25,7 @@ const realServers = ['REAL_AUTH', 'REAL_STORAGE', 'REAL_REALTIME'] as const
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
   const folder = settings.LOCAL_DATA ?? mkdtempSync(join(tmpdir(), 'property-test-'))
   const project = variable('NEW_PROJECT')
-  // Real servers make their tables themselves, before the migrations, so no project is copied for them.
+  // Real servers create their own tables before the migrations, so the prepared project does not suit them.
   const isReal = realServers.some((name) => settings[name] ?? variable(name))
   if (project && !settings.LOCAL_DATA && !isReal) copyProject(project, folder)
   const port = settings.PORT ?? await freeStackPort()
@@ -62,15 +62,15 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   return { folder, ...JSON.parse(readFileSync(file, 'utf8')), stop }
 }
 
-/** Warnings caused by the start and by tests. */
+/** Warnings that the start or a test causes. */
 const ofOthers = [
-  // Revoking rights that a role never had, by the start and by tests of roles.
+  // The start and tests of roles revoke rights that a role never had.
   /no privileges were granted|has not been granted membership/,
   // Files dropped just before the server was killed are dropped again when its log is read.
   /could not open directory "base\/|some useless files may be left behind/,
   // With REPLICAS=1 a test ends a connection whose commit waits for the replica.
   /canceling the wait for synchronous replication/,
-  // A test ends a connection that has ended by itself meanwhile (called-functions.ts).
+  // A test ends a connection that has just ended by itself (called-functions.ts).
   /PID \d+ is not a PostgreSQL (backend|server) process/,
   // A test rolls back a transaction that had already ended by itself.
   /there is no transaction in progress/,
@@ -80,7 +80,7 @@ const ofOthers = [
   /WarnSendingBroadcastMessage: no partition of relation "messages"/,
 ]
 
-/** Returns other warnings of the database. There should be none, because our own code raises alarms. */
+/** Returns the database's other warnings. There should be none: our own code raises alarms instead. */
 export function warningsIn(folder: string): string[] {
   const log = join(folder, 'logs', 'postgres.log')
   if (!existsSync(log)) return []
@@ -89,5 +89,5 @@ export function warningsIn(folder: string): string[] {
   )
 }
 
-/** Finds a port that is free together with those above it, for the stack's other ports. */
+/** Finds a port that is free, as are the ports above it, which the rest of the stack uses. */
 export const freeStackPort = () => freePorts(14)

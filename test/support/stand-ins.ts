@@ -1,5 +1,5 @@
-// Replaces what differs from run to run (ids, times, tokens, people's phones and emails) by stand-ins that are
-// the same every time.
+// Replaces values that differ between runs (ids, times, tokens, phones and emails of people) by placeholders
+// ("stand-ins") that are always the same.
 
 type Kind = [pattern: RegExp, standIn: (nth: number, found: string) => string]
 
@@ -7,7 +7,7 @@ const padded = (nth: number, digits: number) => String(nth).padStart(digits, '0'
 const phones = ['55512345', '66612345', '99912345']
 const people = ['salem', 'fahad', 'noura']
 
-/** In this order; the first that is found gets the first stand-in. */
+/** Applied in this order. The first value of a kind gets the kind's first placeholder. */
 const kinds: Kind[] = [
   [
     /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g,
@@ -25,7 +25,7 @@ const kinds: Kind[] = [
     /(?<=(?:^|[^\w.])(?:\+?965)?)[4569]\d{7}(?![\w.])/g,
     (nth) => phones[nth - 1] ?? `555${padded(nth, 5)}`,
   ],
-  // What is left of random bytes, whole or cut.
+  // Other random bytes, complete or cut.
   [/\b[0-9a-f]{16,}\b/gi, (nth, found) => padded(nth, found.length)],
   [
     /\b(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{20,}/g,
@@ -37,7 +37,7 @@ const kinds: Kind[] = [
   ],
 ]
 
-/** Texts by the name of their field. */
+/** Placeholders by field name. */
 const named: [name: RegExp, standIn: string][] = [
   [/password$/i, 'Diwaniya-2026'],
   [
@@ -50,17 +50,17 @@ const morning = Date.parse('2026-11-01T09:00:00Z')
 const time = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?/g
 const day = 86_400_000
 
-/** Returns the value with stand-ins; times keep their distance from `now`, to the minute. */
+/** Returns the value with placeholders; times keep their distance from `now`, to the minute. */
 export function cleaned<T>(value: T, now: number): T {
   const known = kinds.map(() => new Map<string, string>())
   const moved = (at: number, unit: number) =>
     new Date(morning + Math.round((at - now) / unit) * unit).toISOString()
-  // A year that a test names is no moment of the run.
+  // A time this far from now was written in a test and is the same in every run.
   const isFar = (at: number) => !(Math.abs(at - now) < 800 * day)
   const cleanTime = (text: string, fraction = '', zone = '') => {
     const at = Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
     if (isFar(at)) return text
-    // Postgres leaves zeros at the end out.
+    // Postgres omits trailing zeros.
     const digits = fraction && (fraction.length > 4 ? '.482917' : '.482')
     return moved(at, 60_000).slice(0, 19) + digits + zone.replace(/.*\d/, '+00:00')
   }

@@ -1,4 +1,4 @@
-// Terms of use. They are one setting for everyone, so only tests that run alone change them.
+// Terms of use. This setting applies to everyone, so only tests that run alone change it.
 import type pg from 'pg'
 import { database, type Person } from './client.ts'
 
@@ -32,7 +32,7 @@ const write = (client: pg.PoolClient, value: Terms | null) =>
     JSON.stringify(value),
   ])
 
-/** Makes the event older than all accounts except these people's, which it makes older than the event. */
+/** Restricts the event to these people: it reaches only older accounts, so only theirs are made older. */
 async function onlyTo(client: pg.PoolClient, people: Person[]) {
   await client.query(
     `update public.accounts set created_at = now() - interval '30 hours' where id = any ($1)`,
@@ -53,7 +53,7 @@ export const announce = (value: Terms | null, ...people: Person[]) =>
     await onlyTo(client, people)
   })
 
-/** Pretends that the present terms are required from today on. */
+/** Makes these terms required from today, which the checks of the setting would refuse. */
 export const requireTerms = (value: Terms) =>
   inTransaction(async (client) => {
     await client.query('alter table private.settings disable trigger settings_are_understood')

@@ -23,7 +23,7 @@ export function partsOf(token: string): Parts {
   return { header, claims }
 }
 
-/** Returns the text to sign. Header and claims may be text too, for values that JSON cannot write. */
+/** Returns the text to sign. Header and claims may also be text, for values that JSON cannot express. */
 const signingInput = (header: Json | string, claims: Json | string) =>
   `${encoded(asText(header))}.${encoded(asText(claims))}`
 
@@ -58,7 +58,7 @@ function projectKey(): { key: KeyObject; kid: string } {
   return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }
 }
 
-/** Returns this token with changed claims and the right signature; undefined removes a claim. */
+/** Returns the token with changed claims and a valid signature; undefined removes a claim. */
 export function mintToken(token: string, changes: Json | string, header: Json = {}): string {
   const { key, kid } = projectKey()
   const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }

@@ -1,4 +1,4 @@
-// The forms that a value takes when it is copied or typed on phones, in browsers and in documents.
+// The forms that a value may have after it was copied or typed on phones, in browsers or in documents.
 const around = (before: string, after: string) => (value: string) => before + value + after
 const between = (mark: string) => (value: string) => [...value].join(mark)
 const digitsFrom = (zero: number) => (value: string) =>

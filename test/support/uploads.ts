@@ -12,7 +12,7 @@ export function formOf(field: string, files: Sent[], fields: Record<string, unkn
   return form
 }
 
-/** Returns a valid form for this operation's route; documents get an unknown company. */
+/** Returns a valid form for this operation's route; documents name a company that does not exist. */
 export const formFor = (operationId: string, bytes: Buffer) =>
   formOf(
     operationId === 'upload_avatar' ? 'file' : 'files',

@@ -1,13 +1,13 @@
-// Waits for a state, never for a time (docs/tests.md). A limit only ends a wait for an event
-// that will never come, so it is far above the slowest machine's needs.
+// Waits for a state, never for a time (docs/tests.md). A limit only ends a wait for an event that will never
+// come, so it is far longer than the slowest machine needs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { slowness } from '../suite/slowness.ts'
 
 const giveUpAfter = 240_000 * slowness
 
 /**
- * Waits until a condition holds; one that throws does not hold yet. Returns the milliseconds that it took. If
- * progress is reported, the limit counts from the last progress.
+ * Waits until a condition holds; a condition that throws does not hold yet. Returns the milliseconds that it
+ * took. If progress is reported, the limit counts from the last progress.
  */
 export async function waitUntil(
   what: string,
@@ -35,8 +35,8 @@ export async function waitFor<T>(what: string, get: () => Promise<T | undefined>
 }
 
 /**
- * The reasons for letting time pass: a crash or race may come at any moment, or time is the subject, in which
- * case the tested part has a short limit and the test waits ten times as long.
+ * The reasons for letting time pass: a crash or race may happen at any moment, or the test is about time. In
+ * the second case the tested part has a short limit, and the test waits ten times as long.
  */
 export type Reason = 'any moment is right' | 'time is the subject'
 

@@ -46,7 +46,7 @@ async function realtime(name: string, { token }: Asker) {
       })
       let answered = false
       const answer = (status: string, error?: Error) => {
-        // Later calls of `answer` report the end of the connection.
+        // Later calls report the end of the connection.
         if (answered) return
         answered = true
         show(`  ${name} joins the private channel: ${error?.message ?? status}`)

@@ -1,4 +1,4 @@
-// Common parts of the tour: sending, showing, and stopping at the first failure.
+// Shared helpers of the tour: they send requests, print steps, and stop at the first failure.
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { waitFor } from '../support/wait.ts'
@@ -10,7 +10,7 @@ import { variable } from '../../local/config/environment.ts'
 export type Json = any
 type Answer = { status: number; body: Json }
 
-/** The sender of requests, which is a guest if it has no token. */
+/** The sender of a request; without a token, a guest. */
 export type Asker = { token?: string }
 
 class Wrong extends Error {}
@@ -112,7 +112,7 @@ const usedUp = ({ headers }: Response) =>
 
 const secret = /password|token/i
 
-/** Returns the value without passwords and tokens, because others may see the output. */
+/** Hides passwords and tokens, because other people may see the output. */
 function hidden(value: Json): Json {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(

@@ -22,7 +22,7 @@ export async function notifications() {
     const [lead] = body.items.filter(({ kind }: Json) => kind === 'message_new')
     must(lead?.data.entityId === opened.body.id, 'the message was to name its conversation')
     must(lead.titleAr.endsWith(opened.body.property.titleAr), 'it was to name the listing')
-    // A notification of a recent sign-in may come in between.
+    // A notification about a recent sign-in may arrive in between.
     const { body: before } = await ask('GET', '/notifications/unread-count')
     must(before.unread >= body.items.length, 'the badge was to count what is unread')
     await ask('POST', `/notifications/${lead.id}/read`)

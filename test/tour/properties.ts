@@ -20,7 +20,7 @@ async function verify(identityId: string) {
   show('Studio: the company is verified')
 }
 
-/** Makes a listing a week old, because before that no lower price is a deal. */
+/** Makes a listing a week old; before that, no lower price counts as a deal. */
 async function makeOlder(id: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to let a week go by')
   const client = new pg.Client(databaseAt(databaseUrl))

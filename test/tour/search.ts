@@ -82,8 +82,8 @@ export async function search() {
   await step('Reads the feed page by page', async () => {
     const seen: string[] = []
     let more = true
-    // A feed without a snapshot may be five minutes old, and a listing is in the feed from its commit on,
-    // which is a moment after its timestamp.
+    // A feed without `snapshot` may be five minutes old. A listing enters the feed when its transaction
+    // commits, a moment after its timestamp.
     const { publishedAt } = (await ask('GET', `/properties/${offered.company}`)).body
     await pause(1_500, 'time is the subject')
     const snapshot = new Date(Date.parse(publishedAt) + 1_000).toISOString()

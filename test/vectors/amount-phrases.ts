@@ -1,22 +1,22 @@
 /**
- * Builds phrases with amounts, each with its meaning: amounts as people say them, in frames (a bound, a
- * range, a size beside a price), among words that mean nothing to a search. It shares no code with the
- * reading of queries.
+ * Builds phrases with amounts and their meanings: amounts as people say them, in patterns (a bound, a range,
+ * a size and a price), among words that mean nothing to a search. It shares no code with the parser of
+ * queries.
  *
- * Every fifth amount is held out: people who work on the grammar look only at the others. So the held-out
- * amounts show whether the grammar also reads amounts that it was not written for.
+ * Every fifth amount is held out: developers of the grammar look only at the others. The held-out amounts
+ * therefore show whether the grammar also reads amounts that it was not written for.
  */
 export type Phrase = {
   q: string
   read: Record<string, string | number>
-  /** What must be reported as left out. */
+  /** Texts that must be reported as left out. */
   ignored?: string[]
   form: string
   held: boolean
 }
 
 type Measure = 'sale' | 'rent' | 'size'
-/** `dotted` amounts such as 350.000 mean nothing without a type; `saleOnly` ones such as 1.5m need a sale. */
+/** `dotted` amounts such as 350.000 mean nothing without a listing type; `saleOnly`, as 1.5m, need a sale. */
 type Amount = {
   measure: Measure
   value: number
@@ -154,7 +154,7 @@ const isArabic = (text: string) => /\p{Script=Arabic}/u.test(text)
 const startsWithMultiplier = (text: string) => /^(ب?[اأ]لف|ب?مليون)/.test(text)
 const asPrice = { sale: 'SALE', rent: 'RENT' } as const
 
-/** Builds `count` different phrases; the same seed gives the same ones. */
+/** Builds `count` different phrases; the same seed gives the same phrases. */
 export function amountPhrases(count: number, seed = 1): Phrase[] {
   const random = randomFrom(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]
@@ -174,7 +174,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
   }
   return [...phrases.values()].slice(0, count)
 
-  /** Puts one amount into a frame. */
+  /** Makes a phrase with one amount, in a pattern such as "at most". */
   function single(amount: Amount): Phrase {
     const text = pick(amount.said)
     const frame = pick(['about', 'most', 'least'] as const)
@@ -237,7 +237,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
     }
   }
 
-  /** Makes a phrase with a range whose unit is said only once. */
+  /** Makes a phrase with a range that names its unit only once. */
   function shared({ measure, from, to, said, held }: Range): Phrase {
     const text = pick(said)
     const type = typeFor({ measure })
@@ -289,7 +289,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
   }
 
   /**
-   * Sets amounts among kind, type, place and unread words; no unread word stands right before a multiplier.
+   * Mixes amounts with a kind, a type, a place and unread words, never an unread word before a multiplier.
    */
   function sentence(
     language: typeof arabic,

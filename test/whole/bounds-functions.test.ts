@@ -1,5 +1,5 @@
-// INP-23 without the facade: a function that clients can execute refuses each of its text arguments at once
-// and by name, if all others are valid.
+// INP-23 without the facade: if a text argument of a function is too long and the other arguments are valid,
+// the function refuses it at once and by name. This covers all functions that clients can execute.
 import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { asCaller, database, type Person, signUp } from '../support/client.ts'
@@ -18,7 +18,7 @@ import { cheaply, type Senders, signUpSenders, someOf } from './input-requests.t
 
 const text = '\u0651\u064e'.repeat(4000)
 
-/** Arguments that are not refused, with the reason. */
+/** Arguments that may be too long, with the reason. */
 const silent: Record<string, string> = {
   'api.register_device app_version': 'for information: left out',
   'api.register_device locale': 'the same',
@@ -42,7 +42,7 @@ const lists: Record<string, string> = {
   'api.upload_documents again': 'hashes of files, which are only compared',
   'api.upload_listing_media again': 'the same',
 }
-/** Fields that a body may contain because records contain them, but that are neither read nor stored. */
+/** Fields that a body may contain because records contain them. They are neither read nor stored. */
 const unread = ['rentConditions.0.text', 'additionalExpenses.0.label']
 
 type Row = {
@@ -173,8 +173,8 @@ const isFree = ({ input }: Field) => {
 }
 
 /**
- * Returns a body with the value in one field. Terms get the code `other`, because only such a term may have
- * text of the owner's own.
+ * Returns a body with the value in one field. Terms (of rent or expenses) get the code `other`, because only
+ * terms with this code may have free text.
  */
 function bodyWith(row: Row, { operation, input }: Field, value: string) {
   const [top] = input.name.split('.')

@@ -1,5 +1,5 @@
-// INP-23: text is limited before anything is done with it. Alternating marks of two classes are the most
-// expensive to normalize; 16 KB of them take a second or more.
+// INP-23: the length of a text is checked before the text is processed. Alternating marks of two combining
+// classes are the most expensive to normalize; 16 KB of them take a second or more.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { asCaller, database, guest, type Reply, signUp } from '../support/client.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 describe('INP-23 every string of the description', () => {
   const isText = ({ schema }: Input) => typeOf(schema) === 'string'
-  // In an address each mark takes six bytes, and a server accepts only 16 KB.
+  // In a URL each mark takes six bytes, and servers accept only 16 KB.
   const lengthFor = (operation: Operation, { in: where }: Input) =>
     where !== 'body' ? 1000 : bodyLimit(operation) > 8192 ? 8000 : 3000
 
@@ -30,7 +30,7 @@ describe('INP-23 every string of the description', () => {
         await cheaply(async () => {
           const reply: Reply = await senders.call(operation, { path, body })
           if (isLeftOut(operation, input)) return
-          // The owner of the listings is checked before the cursor.
+          // A missing owner of the listings (404) is found before the cursor is checked.
           const refusals = operation.id === 'login'
             ? [401]
             : input.name === 'cursor'
@@ -144,7 +144,7 @@ test('LOAD-07 a statement for whose answer nobody waits any more ends by itself'
     await holder.query('begin')
     await holder.query('select from public.accounts where id = $1 for update', [owner.id])
     const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
-    // A job may also wait for the row.
+    // Counts only update_me, because a job may also wait for the row.
     const waiting = async () =>
       (await database().query(
         `select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)) and usename = 'facade'

@@ -1,5 +1,5 @@
-// INP-23: each entry point refuses a run of combining marks, which can take quadratic time to process,
-// about as fast as a run of letters.
+// INP-23: each entry point refuses a long run of combining marks about as fast as a run of letters, although
+// combining marks can take quadratic time to process.
 import { once } from 'node:events'
 import { beforeAll, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -61,7 +61,7 @@ async function compared(bytes: number, refused: (text: string) => Promise<unknow
     for (const [which, text] of [marks(bytes), letters(bytes)].entries()) {
       const began = performance.now()
       await refused(text)
-      // The first round warms up.
+      // Round -1 only warms up.
       if (round >= 0) times[which]!.push(performance.now() - began)
     }
   }

@@ -1,4 +1,4 @@
-// Values cached for faster reads must equal the values counted or built now (cases, I-08, I-11, PR-18).
+// Values cached for faster reads must equal freshly calculated values (cases, I-08, I-11, PR-18).
 import { type Invariant, unguarded } from './invariant.ts'
 
 export const cachedValues: Invariant[] = [
@@ -18,7 +18,7 @@ export const cachedValues: Invariant[] = [
   {
     id: 'I-08',
     says: 'a favorite is counted where its saver may act',
-    // A suspension that has just ended is lifted by a job.
+    // Ignores suspensions that have just ended, which a job lifts.
     sql: `select identity_id as bad, property_id
         from public.favorites
         join public.identities on identities.id = identity_id

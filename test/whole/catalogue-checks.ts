@@ -2,7 +2,7 @@
 import type { Invariant } from './invariant.ts'
 
 const ours = `('api', 'private', 'public')`
-// The schemas that clients reach: the Data API's and the one that holds the tables.
+// The schemas that clients can reach: the Data API's schema and the schema of the tables.
 const exposed = `('api', 'public')`
 const clients = `array['anon', 'authenticated', 'public']::name[]`
 

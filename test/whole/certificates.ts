@@ -1,4 +1,4 @@
-// Makes authorities and certificates for one test, with only the fields that Node requires.
+// Creates certificate authorities and certificates for one test, with only the fields that Node requires.
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
@@ -71,7 +71,7 @@ function newKeys() {
 
 const later = (days: number) => new Date(Date.now() + days * day)
 
-/** Makes an authority. Two may have the same name, as Supabase's do. */
+/** Creates an authority. Two authorities may have the same name, like Supabase's. */
 export function authority(name: string): Authority {
   const { key, privateKey } = newKeys()
   const keyId = keyIdOf(key)

@@ -76,7 +76,7 @@ describe.runIf(hasStack)('the way to the database', () => {
         const requests = Array.from({ length: 5 }, () => fetch(`${facade.url}/meta/areas`))
         for (const { status } of await Promise.all(requests)) expect(status).toBe(503)
       }
-      // Only the requests that wait for the first refusal log in, plus one more connection.
+      // Only the requests that were waiting for the first refusal try to log in, and one more connection.
       expect(proxy.seen.verified - before).toBeLessThanOrEqual(6)
     } finally {
       await facade.stop()
@@ -109,7 +109,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  // The address 0.0.0.0 is this machine too, but TLS may not be off for it.
+  // The address 0.0.0.0 is also this machine, but TLS is required for it.
   test('any host but this machine is reached by TLS without configuration', async () => {
     for (const query of ['', 'host=127.0.0.1', 'sslrootcert=/nothing', 'sslmode=verify-ca']) {
       proxy.show(undefined)

@@ -67,8 +67,8 @@ const bodies = [
 ] as const
 
 describe('what a body takes is what the database takes', () => {
-  // These bounds differ: the last year depends on the current one, the least step has three decimals in the
-  // description, and an empty text counts as none.
+  // These bounds differ: the last year depends on the current year, the smallest step has three decimals in
+  // the OpenAPI description, and an empty text counts as absent.
   const elsewhere = [
     'buildingYear.maximum',
     'minIncrement.minimum',
@@ -155,7 +155,7 @@ test.each([
     false,
   ],
 ])('%s %j fits the schema and is taken, or neither: %s', async (path, body, isTaken) => {
-  // The plain description, which generators and mock servers read.
+  // The simplified description, which client generators and mock servers read.
   const { content } = plainDescription.paths[path]!.post!.requestBody!
   const wrong = validate(content['application/json']!.schema, body)
   const { status } = await (await signUp()).post(path, body)

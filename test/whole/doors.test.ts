@@ -98,7 +98,7 @@ async function routines(): Promise<Routine[]> {
   return rows
 }
 
-// Twelve such texts, the most that a function takes, are less than the 10 MB that the Data API accepts.
+// A function takes at most twelve texts; of this length, they stay below the Data API's limit of 10 MB.
 const longText = 'ا'.repeat(bulk(400_000, 40_000))
 const values: Record<string, (of: string, text: string) => unknown> = {
   uuid: (of) => of,

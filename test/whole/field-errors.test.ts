@@ -14,7 +14,7 @@ import {
 } from '../support/openapi.ts'
 import { isLeftOut } from './input-requests.ts'
 
-// The error codes of a field that is missing or out of bounds, in every body of the description.
+// The error codes of missing and out-of-bounds fields, for every request body in the OpenAPI description.
 
 let owner: Person
 let admin: Person
@@ -26,7 +26,7 @@ const routes = operations
   .filter(({ body }) => body && typeOf(body) === 'object')
   .map((operation) => ({ ...operation, operation }))
 
-/** The paths of the required fields, also inside objects and lists. */
+/** The paths of the required fields, including fields inside objects and lists. */
 function requiredIn(given: Schema, path = ''): string[] {
   const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
@@ -71,12 +71,12 @@ describe('PR-13 the code of a field says what is wrong', () => {
     }
   })
 
-  // A sign-in treats an impossible identifier or password like a wrong one.
+  // A sign-in treats an invalid identifier or password like a wrong one.
   const notSaid = ['login identifier', 'login password']
   // The service looks up the records that these fields concern before it checks the fields.
   const afterOthers = ['create_conversation message', 'send_message body', 'update_review comment']
 
-  // "" is null where null is allowed, and a part of a list is then judged as a whole.
+  // "" means null where null is allowed; in a list, the whole item is then checked.
   const isEmptiable = ({ schema, name }: Input, minLength: number) =>
     minLength === 1 && ([schema.type].flat().includes('null') || /\.\d\./.test(name))
 

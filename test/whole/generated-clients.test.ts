@@ -1,6 +1,6 @@
-// Clients from generators in Kotlin, Go and Python, made by the lines of docs/apps.md: they compile, decode an
-// app's first screens, send pictures, documents and a listing, delete and sign out. This needs GENERATORS, a
-// folder filled as in the nightly workflow; nothing is fetched, and the results are removed.
+// Generates clients in Kotlin, Go and Python with the commands of docs/apps.md and checks that they compile,
+// decode an app's first screens, send pictures, documents and a listing, delete and sign out. This requires
+// GENERATORS, a folder filled as in the nightly workflow. Nothing is downloaded, and the results are removed.
 import { execFile } from 'node:child_process'
 import {
   copyFileSync,
@@ -51,7 +51,7 @@ async function run(command: string, args: string[], more: object = {}) {
   }
 }
 
-/** Runs the guide's command line for a client in its own folder; `program` takes the place of its tool. */
+/** Runs the guide's command line for a client in a separate folder, with `program` instead of the tool. */
 async function generate(
   client: string,
   tool: string,
@@ -68,7 +68,7 @@ async function generate(
 }
 
 const document = { ...plainDescription, servers: [{ url: api }] }
-/** The description of an older service, in which a favorite is never `unavailable`. */
+/** The OpenAPI description of an older service, in which a favorite is never `unavailable`. */
 const older = structuredClone(document)
 older.components.schemas.SavedListing!.properties!.status!.enum!.shift()
 const pictures = ['house.jpg', 'garden.jpg']
@@ -85,7 +85,7 @@ afterAll(() => {
   if (given) rmSync(folder, { recursive: true })
 })
 
-/** Makes the data that a client shows, and returns the arguments of its program and the output to expect. */
+/** Creates the data that a client shows, and returns the program's arguments and expected output. */
 async function prepare() {
   const { a: me, b, conversationId } = await startConversation()
   const [low, high] = [uniquePrice(), uniquePrice()].sort((one, other) => one - other)
@@ -103,7 +103,7 @@ async function prepare() {
   await sendMessageAs(b, conversationId, 'هل البيت متاح؟')
   const unwanted = await signUp('بدر المطيري')
   await me.post(`/blocks/${unwanted.identityId}`)
-  // These listings were published before the feed's present snapshot began.
+  // These listings were published before the feed's current snapshot.
   const before = { published_at: new Date(Date.now() - 600_000) }
   for (let made = 0; made < 8; made++) await insertListing(b.identityId, before)
   await insertOrganisation(unwanted.id, 'office')
@@ -139,12 +139,12 @@ async function prepare() {
   return { me, home, inputs, screens }
 }
 
-/** Runs a client's program with what `prepare` made, and checks what it printed and what it did. */
+/** Runs a client's program with the data from `prepare` and checks its output and its effects. */
 async function check(program: (inputs: string[]) => Promise<string>, changes: object = {}) {
   const { me, home, inputs, screens } = await prepare()
   const printed = await program(inputs)
   const lines = printed.trim().split('\n').map((line) => line.split(/: (.*)/, 2))
-  // Each language prints a list in its own way.
+  // Each language prints lists in its own way.
   const { sent, ...shown } = Object.fromEntries(lines.map(([name, what]) => [
     name,
     what!.replaceAll(/[[\],]/g, ''),
@@ -163,7 +163,7 @@ async function check(program: (inputs: string[]) => Promise<string>, changes: ob
     price: 285_000.125,
     landAreaM2: 400.5,
     location: { lat: 29.335, lng: 48.076, precision: 'block' },
-    // The first of the two was deleted.
+    // The client deleted the first of the two pictures.
     media: [{ position: 0 }],
   })
   expect(await again.get(`/properties/${home.id}`)).toMatchObject({ status: 404 })

@@ -1,4 +1,4 @@
-// Checks that the description, as it is sent, follows the rules for client generators.
+// Checks that the OpenAPI description, as served, follows the rules for client generators.
 import { expect, test } from 'vitest'
 import { plainDescription, type Schema } from '../support/openapi.ts'
 
@@ -11,7 +11,7 @@ function schemasIn(part: unknown, at = '', isSchema = false): Found[] {
   return [
     ...(isSchema ? [{ at, schema: part }] : []),
     ...Object.entries(part)
-      // These keywords hold exact forms, which no generator reads, or examples, which are not schemas.
+      // These keywords contain exact schemas, which generators ignore, or examples, which are not schemas.
       .filter(([name]) => !/^(x-any-of|examples?|not)$/.test(name) || /properties$/.test(at))
       .flatMap(([name, one]) =>
         schemasIn(

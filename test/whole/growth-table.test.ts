@@ -1,11 +1,11 @@
-// HARM-04: docs/growth.md names every table that a client can make grow.
+// HARM-04: docs/growth.md lists every table to which clients can add rows.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { database } from '../support/client.ts'
 
 type Routine = { name: string; source: string; isTrigger: boolean; isOpen: boolean; isJob: boolean }
 
-/** Returns whether a function is a job. Jobs run by the clock, so no client causes the rows that they add. */
+/** Whether a function is a job. Jobs run on a schedule, so clients do not cause the rows that they add. */
 const byTheClock = (routine: Routine) => routine.isJob
 
 async function routines(): Promise<Routine[]> {
@@ -76,7 +76,7 @@ async function tablesAddedTo(): Promise<Set<string>> {
          or has_any_column_privilege('anon', pg_class.oid, 'insert'))`,
   )
   for (const { name } of rows) tables.add(name)
-  // A view stores nothing; the tables that its triggers write to are found through these triggers.
+  // Views store nothing; the tables to which their triggers write are found through these triggers.
   const views = await database().query(
     `select format('%I.%I', nspname, relname) as name
      from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relkind = 'v'`,

@@ -57,7 +57,7 @@ describe('HARM-04 drafts', () => {
     const taken = { ids: [one.id], identityId: person.identityId }
     expect(await person.post('/properties/move', taken)).toMatchObject(full(50))
     await actAs(person, person.identityId)
-    // The draft was counted when it was made, so restoring it adds nothing.
+    // The draft was counted when it was created, so restoring it does not count.
     expect((await act(person, draft.id, 'restore')).status).toBe(200)
     expect((await publishListing(person)).status).toBe('active')
     expect((await person.delete(`/properties/${last.id}`)).status).toBe(204)
@@ -156,7 +156,7 @@ test('HARM-04 a hundred sessions: of more the least recently used end', async ()
     ),
   )
   const newest = await signIn(person.identifier, person.password)
-  // The job that runs every minute may have run already.
+  // The job, which runs every minute, may already have run.
   expect([102, 100]).toContain(await countSessions(person.id))
   await drain('end_surplus_sessions')
   expect(await countSessions(person.id)).toBe(100)

@@ -15,7 +15,7 @@ import {
 
 const routes = operations.map((operation) => ({ ...operation, operation }))
 
-/** Returns the refused fields. A new person sends each request, because some requests end the session. */
+/** Returns the refused fields. Signs up a person for each request, because some requests end the session. */
 async function refused(method: string, path: string, body: unknown) {
   const { accessToken } = await signUp()
   const headers = { authorization: `Bearer ${accessToken}` }
@@ -154,7 +154,7 @@ describe('INP-27 an emptied field is null wherever null clears', () => {
     })
     expect(body.rentConditions[0].textAr).toContain('ا')
 
-    // An empty text is still refused in a field that null does not clear, and in a list.
+    // An empty text is still refused in a list and in a field that null cannot clear.
     for (const fields of [{ type: '' }, { amenities: [''] }, { wantedKinds: [''] }]) {
       expect((await person.patch(`/properties/${id}`, fields)).status).toBe(422)
     }

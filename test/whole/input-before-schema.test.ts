@@ -1,4 +1,5 @@
-// PR-13: values that code reads before the schema of their route checks them, or that make the schema throw.
+// PR-13: values that code reads before the route's schema has checked them, or that could make the schema
+// throw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -33,7 +34,7 @@ describe.runIf(hasStack)('a webhook of a provider without its signature', () => 
   })
   afterAll(() => functions?.stop())
 
-  // The parts of an event that each provider's code reads before it knows who signed it.
+  // The parts of an event that each provider's code reads before it has checked the signature.
   const events: Record<string, { header: string; sign: string; bodies: string[] }> = {
     tap: {
       header: 'hashstring',

@@ -15,8 +15,8 @@ import { jpeg } from '../support/pictures.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
 import { pause, waitUntil } from '../support/wait.ts'
 
-// Clients disconnect midway. The functions and the gateway run in processes of their own, whose logs are
-// read: a disconnect is not our failure, so it must not be logged as one.
+// Clients disconnect in the middle of a request. A disconnect is not our error and must not be logged as one,
+// so the functions and the gateway run in separate processes whose logs the tests read.
 
 let database: Awaited<ReturnType<typeof startCountingProxy>>
 let functions: Facade

@@ -63,7 +63,7 @@ const notTheirs = [
   '__proto__',
 ]
 
-// Objects that browsers make for passkeys, and may extend; unknown fields in them are dropped.
+// Objects that browsers create for passkeys and may extend; unknown fields in them are dropped.
 const ofBrowsers = ['attestation', 'assertion']
 
 function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[] {
@@ -78,7 +78,7 @@ function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[]
   ]
 }
 
-/** Adds a key to the object at a path. Missing objects on the path are filled in from samples. */
+/** Adds a key to the object at a path. Missing objects on the path are created from samples. */
 function withKey(schema: Schema, body: object, path: string, key: string) {
   const marked = structuredClone(body) as Record<string, unknown>
   let at: Record<string, unknown> = marked
@@ -194,8 +194,8 @@ describe('INP-07 paging at the edge', () => {
       expect(await ask(owner, '/properties/mine?', altered), String(at)).toBe(422)
     }
     expect(await ask(owner, '/properties/mine?', cursor + 'A')).toBe(422)
-    // The first twelve characters of a cursor are a checksum of its query and its key, so they fit no other
-    // key.
+    // The first twelve characters of a cursor are a checksum of the query and the cursor's key, so a cursor
+    // with another key is invalid.
     const packed = Buffer.from(JSON.stringify(['2020-01-01', randomUUID()])).toString('base64url')
     expect(await ask(owner, '/properties/mine?', cursor.slice(0, 12) + packed)).toBe(422)
   })

@@ -4,9 +4,9 @@ import { type Input, inputsOf, type Operation } from '../support/openapi.ts'
 import { fillWorld } from '../search/world.ts'
 import { each, isText, routes, type Senders, signUpSenders, someOf } from './input-requests.ts'
 
-// Texts with a meaning in SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems, in
-// every place of every route. answers.ts checks that no answer is a 5xx or undescribed. There are many
-// listings, because some searches use their index only beyond thousands of them.
+// Sends texts with a meaning in SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems
+// for every text input of every route. answers.ts checks that no response is a 5xx or missing from the
+// OpenAPI description. Some searches use their index only among thousands of listings, so there are many.
 
 let senders: Senders
 
@@ -52,7 +52,7 @@ const hostile = [
   '{a,"b',
 ]
 
-/** Returns every fifth value, and at night all of them where stored text is searched. */
+/** Returns every fifth value; in nightly runs, all values for inputs that search stored text. */
 const valuesOf = (index: number, looksFor: boolean) =>
   looksFor ? someOf(hostile, index) : hostile.filter((_, i) => i % 5 === index % 5)
 
@@ -105,12 +105,12 @@ describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
 })
 
 describe('INP-01 INP-03 past the facade', () => {
-  // Syntax errors, unknown names, unfinished patterns, limits and server faults.
+  // SQLSTATEs of syntax errors, unknown names, unfinished patterns, exceeded limits and server errors.
   const misread = /^(42(?!501)|2201B|22025|54|XX)/
   const filters = inputsOf(routes.find(({ path }) => path === '/search/advanced')!.operation)
     .map(({ name }) => name.split('.')[0]!)
 
-  /** Returns the arguments that a function needs before it reads the others, for each search strategy. */
+  /** Returns, for each search strategy, the arguments that a function needs before it reads the others. */
   function contexts(names: string[]): Record<string, string>[] {
     if (names.includes('bbox')) return [{ bbox: `'[47.9,29.2,48.1,29.4]'`, zoom: '12' }]
     if (!names.includes('strategy')) return [{}]

@@ -17,7 +17,7 @@ export const routes = operations.map((operation) => ({ ...operation, operation }
 export const isText = ({ schema }: Input) =>
   typeOf(schema) === 'string' || concreteSchema(schema).type === undefined
 
-/** Informational fields, whose unreadable values are left out (INP-26). */
+/** Whether a field is only informational; its invalid values are dropped instead of refused (INP-26). */
 export const isLeftOut = ({ id }: Operation, { name }: Input) =>
   ['appVersion', 'locale', 'smsFor'].includes(name) ||
   id.startsWith('sign_in_with_') && name === 'fullName'
@@ -55,7 +55,7 @@ export async function signUpSenders() {
   }
 }
 
-/** Returns all values at night and by day every fifth, chosen by `index`, so that all have their turn. */
+/** Returns all values in nightly runs, otherwise every fifth; varying `index` covers all. */
 export const someOf = <T>(all: T[], index: number): T[] =>
   all.filter((_, i) => isNightly || i % 5 === index % 5)
 
@@ -69,7 +69,7 @@ export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** Takes the fastest of up to five tries, because the machine's other work does not slow all of them. */
+/** Takes the fastest of up to five attempts, because other work of the machine does not slow all of them. */
 export async function cheaply<T>(attempt: () => Promise<T>): Promise<T> {
   let least = Infinity
   let outcome: T

@@ -98,7 +98,7 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
 
-// The order matters, because the last tests delete the things for good.
+// The order matters, because the last tests delete everything permanently.
 describe('ISO-14 deleted and archived things', { shuffle: false }, () => {
   const price = randomInt(10_000_000, 90_000_000) + 0.25
   const strategies: Record<string, string> = {}

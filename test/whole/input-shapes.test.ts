@@ -20,9 +20,9 @@ import { sendLiteral } from '../support/raw-http.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { isLeftOut } from './input-requests.ts'
 
-// PR-13: values of every shape in every place of every operation, made from the description. answers.ts
-// checks that each answer is as described and not a 5xx other than 503; in this file a 503 is a failure too.
-// input.test.ts covers names of people, prices and the like.
+// PR-13: sends values of every shape, built from the OpenAPI description, for every input of every operation.
+// answers.ts checks that each response is described and not a 5xx other than 503; in this file, a 503 also
+// fails. input.test.ts covers fields such as names of people and prices.
 
 let owner: Person
 let listing: string
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
 const isWebhook = ({ id }: Operation) => id.startsWith('receive_webhook')
-// Webhooks check their signature first, and only the sandbox of the embedded stack can make one.
+// Webhooks check their signature first, and tests can only sign for the embedded stack's sandbox.
 const reachable = [...operations, ...everyOperation.filter((one) => isWebhook(one) && hasStack)]
 const routes = reachable.map((operation) => ({ ...operation, operation }))
 
@@ -63,7 +63,7 @@ function built(operation: Operation, input?: Input, text?: string) {
 
 let turn = 0
 
-/** Runs the work on six values at a time, at night on all of them and by day on a changing fourteenth. */
+/** Runs the work on six values at a time: in nightly runs on all values, otherwise on every fourteenth. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   const some = all.filter(() => turn++ % bulk(1, 14) === 0)
   let next = 0
@@ -73,7 +73,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** Returns the places in a body, including containers, and those of every shape of a union. */
+/** Returns all fields of a body, including containers and the fields of every member of a union. */
 function bodyInputs(given: Schema, path = ''): Input[] {
   const schema = resolve(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
@@ -217,10 +217,10 @@ describe('PR-13 values of every shape', () => {
         const { path, body } = built(operation, input, value)
         const reply = await call(operation, path, body)
         const types = typesOf(input.schema)
-        // A null is an absent field (INP-24).
+        // null counts as an absent field (INP-24).
         if (!types || value === 'null' || isLeftOut(operation, input)) return
         if (typeOfJson(value).some((one) => types.includes(one))) return
-        if (value === '""' && types.includes('null')) return // an emptied field (INP-27)
+        if (value === '""' && types.includes('null')) return // a cleared field (INP-27)
         const what = `${input.name} ${value.slice(0, 100)} ${JSON.stringify(reply.body)}`
         if (Buffer.byteLength(body!) > bodyLimit(operation)) {
           return expect(reply.status, what).toBe(413)
@@ -298,7 +298,7 @@ describe('PR-13 values of every shape', () => {
       const values = ['__proto__', '{"toString":1}', '', '\xff', 'x'.repeat(4000)]
       const cells = headers.flatMap((name) => values.map((value) => ({ name, value })))
       await each(cells, async ({ name, value }) => {
-        // A body that is refused, so that it has no effect.
+        // This body is refused, so that the request has no effect.
         const sent = body && '{"constructor":1}'
         const { status } = await request(operation.method, path, sent, {
           headers: { ...(operation.secured && as(owner)), [name]: value },

@@ -1,5 +1,5 @@
-// Sends raw HTTP that no library would write to every service behind the gateway. Each accepts it as on the
-// platform, or refuses it in its own format.
+// Sends raw HTTP that no library would produce to every service behind the gateway. The service accepts it,
+// as on the platform, or refuses it in its own error format.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -11,7 +11,7 @@ import { sendBytes, statusCodes } from '../support/raw-http.ts'
 const { host } = new URL(projectUrl)
 const api = '/functions/v1/api'
 
-/** Returns the head of a request in UTF-8, the last on its connection unless a line says otherwise. */
+/** Returns a request's head in UTF-8. It closes the connection unless a line says otherwise. */
 const head = (method: string, target: string, ...lines: string[]) =>
   [
     `${method} ${target} HTTP/1.1`,
@@ -108,7 +108,7 @@ describe('odd percent encodings', () => {
   })
 })
 
-// The real Auth answers an unknown path with text, see local/README.md.
+// The real Auth responds to an unknown path with text (local/README.md).
 test.runIf(!variable('REAL_AUTH')).each(['شقة', '%zz'])(
   '/auth/v1/%s is 404 in the shape of the stand-in',
   async (path) => {

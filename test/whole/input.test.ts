@@ -4,7 +4,8 @@ import { bodyLimit, type Input, inputsOf, typeOf } from '../support/openapi.ts'
 import { sendLiteral } from '../support/raw-http.ts'
 import { each, isText, routes, type Senders, signUpSenders, someOf } from './input-requests.ts'
 
-// Invalid values in every place of every route. answers.ts checks that no answer is a 5xx or undescribed.
+// Sends invalid values for every input of every route. answers.ts checks that no response is a 5xx or missing
+// from the OpenAPI description.
 
 let senders: Senders
 let owner: Person
@@ -20,13 +21,13 @@ const built: Senders['built'] = (...input) => senders.built(...input)
 const call: Senders['call'] = (...sent) => senders.call(...sent)
 const headers: Senders['headers'] = (path) => senders.headers(path)
 
-/** Returns a number for a name, so that different fields and different routes try different values. */
+/** Derives a number from a name, so that different fields and routes try different values. */
 const indexOf = ({ name }: { name: string }) =>
   [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0)
 
 const isNumber = ({ schema }: Input) => ['integer', 'number'].includes(typeOf(schema)!)
 
-// Numbers as JSON text, each with whether the value can be a number at all.
+// Values as JSON text, and whether they may be valid as a number.
 const numbers: [text: string, possible: boolean][] = [
   ['-1', true],
   ['0', true],
@@ -52,7 +53,7 @@ const numbers: [text: string, possible: boolean][] = [
   ['true', false],
   ['[]', false],
   ['{}', false],
-  ['""', true], // an emptied field, which is null where that is taken
+  ['""', true], // a cleared field, which means null where null is allowed
 ]
 
 describe('INP-04 numbers at the edge', () => {
@@ -123,7 +124,7 @@ describe('INP-08 text in every script', () => {
     await each(cells, ({ input, value }) => call(operation, built(operation, input, value)))
   })
 
-  // A password that Auth accepted is checked as typed (accounts/passwords.test.ts).
+  // Existing passwords are compared exactly as typed (accounts/passwords.test.ts).
   const asTyped = ['password', 'currentPassword']
   const withText = withBody.flatMap((one) => {
     const input = inputsOf(one.operation)

@@ -1,4 +1,4 @@
-// The invariants in SQL (cases, I-01 to I-30 except I-22): each query returns no row if all is well.
+// The invariants as SQL (cases, I-01 to I-30 except I-22): each query returns no row if the invariant holds.
 import { catalogue } from './catalogue-checks.ts'
 import { type Invariant, unguarded } from './invariant.ts'
 import { cachedValues } from './cached-values.ts'
@@ -222,7 +222,7 @@ export const invariants: Invariant[] = [
   {
     id: 'I-23',
     says: 'no connection is stuck',
-    // The platform's own role is ignored, because it does monitoring and Realtime's long reads.
+    // Ignores the platform's own role, which is used for monitoring and Realtime's long reads.
     sql: `select pid as bad, state, query
       from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend'
@@ -230,7 +230,7 @@ export const invariants: Invariant[] = [
           (state like 'idle in transaction%' and xact_start < now() - interval '30 s')
           or (state = 'active' and query_start < now() - interval '60 s')
         )`,
-    // A waiting connection cannot be produced, so a temporary table that takes the view's place contains one.
+    // A stuck connection cannot be created here, so a temporary table that hides the view contains one.
     plant: `create temporary table pg_stat_activity on commit drop as
       select 0 as pid, 'idle in transaction' as state, 'select' as query,
         current_database() as datname, 'client backend' as backend_type, 'facade' as usename,

@@ -33,7 +33,7 @@ test.each(invariants.filter(({ plant }) => plant))(
   },
 )
 
-// Objects like those of extensions and the platform: a schema of their own, or policies on Supabase's tables.
+// Objects like those of extensions and the platform: a separate schema, and policies on Supabase's tables.
 const elsewhere = `
   create schema elsewhere;
   grant usage on schema elsewhere to anon, authenticated;

@@ -24,8 +24,8 @@ describe('what must always hold', () => {
   })
 })
 
-// A failure that must not stop an act, such as one in another person's notification, is swallowed and raises
-// an alarm.
+// An error that must not stop an action, such as an error in another person's notification, is swallowed and
+// raises an alarm.
 describe('nothing was swallowed', () => {
   test('by our functions', async () => {
     const { rows } = await database().query(
@@ -41,7 +41,7 @@ describe('nothing was swallowed', () => {
   })
 })
 
-// answers.ts has searched every answer of the suite for these keys, too.
+// answers.ts has also searched every response of the suite for these keys.
 describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   const secrets = () => {
     const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = defaultSettings()

@@ -12,7 +12,7 @@ const proofHeader = ({ proof }: Person): [string, string][] => proof ? [['X-Proo
 
 export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): RawRequest => ({
   ...shot,
-  // Some requests already have the token of another session.
+  // Some requests already have the token of a different session.
   headers: headers.some(([name]) => name === 'Authorization')
     ? headers
     : [...headers, bearer(person), ...proofHeader(person)],
@@ -123,7 +123,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
          select documents.id from public.documents where identity_id = $1))`,
       [company],
     )
-    // The races spend the money, so it is filled up.
+    // The races spend money, so this restores the balance.
     await database().query(
       `select private.move_money(private.system_account('adjustments'), wallets.id, 500,
          'adjustment', 'adjustment', gen_random_uuid())
@@ -132,7 +132,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
       [office],
     )
     await database().query(`update public.duplicates set state = 'open' where id = $1`, [pair])
-    // A decided report stays decided, so it is replaced.
+    // A decided report cannot be reopened, so a new one replaces it.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
        insert into public.reports (id, account_id, identity_id, target_type, target_id,
@@ -168,7 +168,7 @@ export const groupsOfActions = (size: number, seed = '') => {
   )
 }
 
-/** Returns the groups for the nth act of an admin or job: all at night, every sixth in `npm test`. */
+/** Returns the groups for the nth act of an admin or job: all in nightly runs, otherwise every sixth. */
 export const groupsFor = (nth: number, title: string) =>
   groupsOfActions(10, title).filter((_, i) => isNightly || i % 6 === nth % 6)
 
@@ -186,7 +186,7 @@ export async function raceGroup(
     )
   }
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
-  // This is called only now, when everything that will be sent is ready.
+  // Called only after all requests have been prepared.
   await make?.()
   const [replies] = await Promise.all([race(shots), also?.()])
   const failed = replies.flatMap(({ status, body }, i) =>

@@ -1,5 +1,5 @@
-// Codes for changes of email are used while an administrator acts on that account by a row of admin_acts.
-// Both lock in the same order, and an act that was rolled back is repeated.
+// Somebody uses a code for a change of email while an administrator acts on the account through a row of
+// admin_acts. Both lock in the same order, and an act that was rolled back is retried.
 import { beforeAll, expect, test } from 'vitest'
 import { act, byHand } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
@@ -61,8 +61,8 @@ test('ADM-11 an act that Postgres undoes for another’s sake is done all the sa
     await client.query('select from public.accounts where id = $1 for no key update', [id])
     const done = act({ act: 'suspend_account', target: id, reason })
     await untilLocked('insert into public.admin_acts')
-    // Now each waits for the other. Postgres rolls back the transaction that checks for deadlocks first,
-    // which is the one that began to wait first.
+    // Now the two transactions wait for each other. Postgres rolls back the one that checks for deadlocks
+    // first, which is the one that began to wait first.
     await client.query('select from auth.sessions where user_id = $1 for update', [id])
       .then(() => client.query('commit'), () => client.query('rollback'))
     expect(await done).toMatchObject({ state: 'done', result: 'The account is suspended.' })
@@ -77,7 +77,7 @@ test('AUTH-13 a session that is locked while its account is suspended is gone, a
   const client = await database().connect()
   try {
     await client.query('begin')
-    // The lock is like that of a new session whose origin is being recorded.
+    // This is the lock that recording the origin of a new session takes.
     await client.query('select from auth.sessions where user_id = $1 for key share', [person.id])
     await byHand(`update public.accounts set status = 'suspended' where id = $1`, [person.id])
     await drain('end_sessions_left')
@@ -128,7 +128,7 @@ test('ADM-10 a deletion that is asked for beside a suspension: both hold, whiche
   let accepted = 0
   for (let round = 0; round < 20; round++) {
     const person = await signUp()
-    // A deletion checks a password first, so a suspension that begins at the same time always wins.
+    // A deletion first checks the password, so a suspension that starts at the same moment would always win.
     const suspend = async () => {
       await pause(took * round / 12, 'time is the subject')
       return await act({ act: 'suspend_account', target: person.id, reason })

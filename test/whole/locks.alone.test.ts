@@ -1,4 +1,4 @@
-// Admins and jobs act on people who send requests at the same moment. There must be no deadlocks
+// Admins and jobs act on people while these people send requests. There must be no deadlocks
 // (sql/03_accounts/2_rules_locks.sql), and nothing may remain of a closed account.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
@@ -74,8 +74,7 @@ test('an admin’s act by a row and concurrent requests of people never deadlock
       const results = await Promise.allSettled(rows(people.one).map(act))
       for (const result of results) {
         if (result.status === 'fulfilled') done++
-        // An act may be refused because of the state that it finds, but never rolled back because of
-        // another act.
+        // An act may be refused because of the account's state, but another act must never cause a rollback.
         else {expect(result.reason).toMatchObject({
             code: expect.stringMatching(/^(23514|PT4\d\d)$/),
           })}
@@ -277,7 +276,7 @@ test('of documents that arrive while their account closes none is left', async (
 
 test('of documents that arrive while their company is decided none is decided unseen', async () => {
   const decided: number[] = []
-  // The delays grow until the upload and the decision have each come first.
+  // The delay grows until each of the two, the upload and the decision, has been first at least once.
   for (let round = 0; round < 12 || new Set(decided).size < 2 && round < 100; round++) {
     const person = await signUp()
     const company = await insertWaitingCompany(person.id)
@@ -298,7 +297,7 @@ test('of documents that arrive while their company is decided none is decided un
   expect(decided).toEqual(expect.arrayContaining([200, 409]))
 })
 
-/** The head start in ms with which the request finds the deadlock first, and so is rolled back. */
+/** Head start in ms, so that the request detects the deadlock first and is the one rolled back. */
 const aheadOfUs = 500
 
 test('a notification that meets a lock is retried, and its cause does not fail', async () => {
@@ -331,7 +330,7 @@ test('a notification that meets a lock is retried, and its cause does not fail',
 test('a deadlock victim is retried as a whole', async () => {
   const { one, other } = await twoAcquaintances()
   const listing = await insertListing(other.office)
-  // Saves and removes a favorite once, so that the counter of the listing's favorites exists.
+  // Saves and removes a favorite once, which creates the listing's counter row.
   for (let turn = 0; turn < 2; turn++) await one.post(`/favorites/${listing}`)
   const before = await deadlocks()
   const client = await database().connect()

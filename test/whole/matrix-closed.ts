@@ -1,4 +1,4 @@
-// The tables of the schema private, which only functions may read and write, for test/whole/matrix.test.ts.
+// For test/whole/matrix.test.ts: the tables that only functions may read and write, all in schema private.
 import type { Table } from './matrix-outcomes.ts'
 
 export const closed = (of: string | null, plant?: string): Table => ({ of, plant })
@@ -187,7 +187,7 @@ export const closedTables: Record<string, Table> = {
     ofListing,
     'insert into private.property_days (property_id, day) values (:property, now())',
   ),
-  // Rows of this table are written at the commit, which never happens here.
+  // Our code writes rows of this table at commit, and the test never commits.
   'private.listing_places': closed(
     ofListing,
     `insert into private.listing_places (property_id, sorted_at) values (:property, now())`,

@@ -1,20 +1,20 @@
-// Rights per table, row and caller. test/whole/matrix.test.ts tries each cell in SQL as the caller, and fails
-// for a table that is missing here.
+// Rights by table, row and caller. test/whole/matrix.test.ts tries each combination in SQL as the caller and
+// fails if a table is missing here.
 import { closed, closedTables, ofListing } from './matrix-closed.ts'
 
 export const callers = ['guest', 'owner', 'other identity', 'stranger', 'suspended'] as const
 export const commands = ['select', 'insert', 'update', 'delete', 'upsert'] as const
 
 export type Command = (typeof commands)[number]
-/** `none`: the command is allowed, but no row was found. `-`: the caller has no such row. */
+/** `none`: the command is allowed but reached no row. `-`: the caller has no such row. */
 export type Outcome = 'done' | 'none' | 'denied' | '-'
 
 export type Table = {
   /** SQL for the account, identity or property that a row belongs to; null for none. */
   of: string | null
   /**
-   * For each command the outcomes for a guest, the row's owner acting as that identity, the owner acting as
-   * another one, another account, and the suspended owner. Omitted commands are denied to all.
+   * The outcomes of each command for a guest, the row's owner acting as that identity, the owner acting as
+   * another identity, another account, and the suspended owner. Omitted commands are denied to all.
    */
   may?: Partial<Record<Command, Outcome[]>>
   plant?: string
@@ -82,7 +82,7 @@ export const tables: Record<string, Table> = {
     of: 'identity_id',
     may: {
       select: ofIdentity,
-      // An insert for another person saves for the acting identity, because the column is not granted.
+      // Clients cannot set the identity column, so an insert always saves for the acting identity.
       insert: ['denied', 'done', 'none', 'none', 'denied'],
       delete: ofIdentity,
     },
@@ -146,7 +146,7 @@ export const tables: Record<string, Table> = {
   'public.invoices': {
     of: 'identity_id',
     may: { select: ofIdentity },
-    // The invoice is of a year of its own, so that tests do not wait for each other's numbers.
+    // Each invoice gets a random year, so that tests do not wait for each other's invoice numbers.
     plant: `insert into public.invoices
         (year, serial, identity_id, account_id, purpose, total, due_at, issued_at)
       select 0, 0, id, account_id, 'topup', 1, now() + interval '1 day',
@@ -197,7 +197,7 @@ export const tables: Record<string, Table> = {
   'public.refund_documents': {
     of: ofInvoice,
     may: { select: ofIdentity },
-    // Like the invoice, the document has a year of its own.
+    // The year 2001 and a random serial number avoid waiting for other tests, as for invoices.
     plant: `insert into public.refund_documents
         (refund_id, invoice_id, year, serial, payer_name, document)
       select refunds.id, invoice_id, 2001, cast(random() * 1000000000 as integer), 'سالم', '{}'
@@ -261,7 +261,7 @@ export const tables: Record<string, Table> = {
   'public.admin_act_kinds': closed(null),
   'public.admin_acts': closed(
     'account_id',
-    // The same act twice within ten minutes is refused, so the earlier ones are made old.
+    // Repeating an act within ten minutes is refused, so this moves earlier acts into the past.
     `update public.admin_acts set created_at = '-infinity' where account_id = :account;
      insert into public.admin_acts (act, "by", target, reason)
      select 'activate_account', cast(account_id as text), cast(:account as text), 'planted'
@@ -293,9 +293,9 @@ export const views = [
   'public.admin_users',
 ]
 
-/** Buckets, with the file commands that Storage's policies allow clients. */
+/** Buckets, with the commands on files that Storage's policies allow clients. */
 export const buckets: Record<string, Partial<Record<Command, (typeof callers)[number][]>>> = {
-  // Files are read by public address, without a policy; the functions write them with the secret key.
+  // Clients read files at public URLs, without a policy; the functions write them with the secret key.
   avatars: {},
   listings: {},
   // The functions read the files with the secret key, if the database allows it.

@@ -16,7 +16,7 @@ import {
 import { insertOrganisation } from '../support/fixtures.ts'
 import { claimsOf, converse, plantRows } from './planted-rows.ts'
 
-// Everything happens in one transaction that is rolled back, each cell in its own savepoint.
+// Everything runs in one transaction that is rolled back, with a savepoint for each combination.
 let client: pg.PoolClient
 let owner: Person
 let stranger: Person
@@ -73,7 +73,7 @@ async function locationOf(table: string, row: string): Promise<string | undefine
   return rows[0]?.ctid
 }
 
-/** Suspends the owner for the caller `suspended`. Copies of the status then change, too. */
+/** Suspends the owner if the caller is `suspended`. Copies of the status then change, too. */
 async function suspendFor(caller: (typeof callers)[number]) {
   if (caller !== 'suspended') return
   await client.query(`update public.accounts set status = 'suspended' where id = $1`, [owner.id])
@@ -98,7 +98,7 @@ async function columnsOf(table: string, privilege: string, role: string): Promis
   return rows.map(({ name }) => name)
 }
 
-/** Returns SQL that uses all columns that the role may use, or tries the command if there are none. */
+/** Returns SQL for the command with all columns that the role may use; if there are none, with any. */
 async function attempt(command: Command, table: string, role: string, row: string) {
   const name = table.split('.')[1]
   if (command === 'select') {
@@ -139,7 +139,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
     const [row] = await rowsOf(table, ids[caller])
     if (row === undefined) return '-'
     const text = await attempt(command, table, caller === 'guest' ? 'anon' : 'authenticated', row)
-    // The row is deleted first, so that a caller with the right can insert it.
+    // Deletes the row first, so that a caller who may insert it can do so.
     if (command === 'insert' && !text.includes('default values')) {
       await client.query(`delete from ${table} where ${named(table)} = $1`, [row])
     }
@@ -161,7 +161,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
   }
 }
 
-/** Returns whether a row that the caller read is the wanted one, by its visible columns. */
+/** Whether the rows that the caller read include this row, judged by the visible columns. */
 async function includesRow(table: string, row: string, seen: object[]): Promise<boolean> {
   const { rows } = await client.query(
     `select exists (
@@ -221,7 +221,7 @@ describe('ISO-02 cross-tenant matrix', () => {
   })
 })
 
-/** Returns whether the caller's statement changes anything; a refusal and no effect are the same here. */
+/** Whether the caller's statement has an effect; a refusal counts as no effect. */
 async function does(caller: (typeof callers)[number], sql: string, values: unknown[]) {
   await client.query('savepoint cell')
   try {

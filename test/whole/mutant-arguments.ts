@@ -1,5 +1,5 @@
-// Prepares the calls of test/whole/mutants.test.ts: rows of the owner, in addition to those of
-// planted-rows.ts, and arguments that name them. A null here is passed as null.
+// Prepares the calls of test/whole/mutants.test.ts: rows of the owner, in addition to the rows of
+// planted-rows.ts, and arguments with their ids. A null here is passed as null.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { newEmail, newPhone, type Person } from '../support/client.ts'
@@ -10,7 +10,7 @@ import { converse, plantRows } from './planted-rows.ts'
 export type People = { owner: Person; stranger: Person; administrator: Person }
 export type Asked = Awaited<ReturnType<typeof prepare>>
 
-/** Plants the rows; returns ids and the arguments by name. `function.name` is for that function only. */
+/** Inserts the rows; returns ids and the arguments by name. `function.name` is for that function only. */
 export async function prepare(client: pg.PoolClient, people: People) {
   const { owner, stranger, administrator } = people
   const one = async (sql: string, ...values: unknown[]) =>
@@ -40,7 +40,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
     ],
   )
   await client.query('insert into public.admins (account_id) values ($1)', [administrator.id])
-  // Everybody has a proof, which has no effect for people who are not administrators.
+  // Everybody gets a proof of re-authentication, which has no effect for anybody but administrators.
   await client.query(
     `update private.session_proofs set hash = '\\x01', way = 'passkey', made_at = now() + interval '1 day'
      from auth.sessions where sessions.id = session_id and sessions.user_id = any ($1)`,
@@ -49,7 +49,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
   await client.query(`select set_config('facade.proof', '01', true),
     set_config('facade.provider', '{"provider":"sandbox","mode":"test"}', true)`)
 
-  // The planted blocks may be between these people.
+  // The rows from planted-rows.ts may include blocks between these people.
   await client.query('delete from public.blocks where account_id = any ($1)', [
     [owner.id, stranger.id, administrator.id],
   ])
@@ -68,7 +68,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
      values ($1, $2, $3, 'call')`,
     [offered, officeId, owner.identityId],
   )
-  // The planted auction has begun and could not be taken back, so its beginning is moved to tomorrow.
+  // The auction has begun and could not be withdrawn, so its beginning moves to tomorrow.
   await client.query(
     `update public.auctions
      set starts_at = now() + interval '1 day', ends_at = now() + interval '2 days'
@@ -252,7 +252,7 @@ export async function prepare(client: pg.PoolClient, people: People) {
   return { given, companyId, closingId, officeId, offered, property, message }
 }
 
-/** Adds an administrator's row with a passkey, and returns its id. */
+/** Makes the account an administrator with a passkey, and returns the passkey's id. */
 export async function addPasskey(client: pg.PoolClient, account: string): Promise<string> {
   await client.query(
     'insert into public.admins (account_id) values ($1) on conflict do nothing',

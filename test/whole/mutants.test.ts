@@ -1,6 +1,6 @@
-// Row-level security limits the functions that clients execute: if a function loses any one condition of
-// scope (identity_id = …), people who do not own the rows still see and change no more than before.
-// Everything happens in one transaction that is rolled back, each call in its own savepoint.
+// Row-level security limits the functions that clients execute: if a function loses any one scope condition
+// (identity_id = …), people who do not own the rows still see and change no more than before. Everything runs
+// in one transaction that is rolled back, with a savepoint for each call.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, signUp } from '../support/client.ts'
@@ -12,7 +12,7 @@ import { claimsOf } from './planted-rows.ts'
 import { byChance, refusals, survivors } from './reviewed-mutants.ts'
 
 const callers = ['stranger', 'guest', 'other identity', 'suspended', 'administrator'] as const
-/** Callers that are entitled to the calls made with the mutants. */
+/** Callers whom the original functions do not refuse. */
 const owners = ['owner', 'other identity', 'owner as administrator'] as const
 type Caller = (typeof callers | typeof owners)[number]
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   asked = await prepare(client, people)
   owned = [owner.id, owner.identityId, asked.companyId, asked.closingId]
   mutants = mutantsIn(await readRoutines(client))
-  // Planning this takes longer than running it.
+  // Prepared, because planning this query takes longer than running it.
   await client.query(`prepare owned_rows (uuid[]) as ${ownedRowsQuery()}`)
   for (const [id] of (await ownedRows()).matchAll(uuid)) known.add(id)
 })
@@ -72,14 +72,14 @@ async function become(caller: Caller) {
     `select set_config('request.jwt.claims', $1, true), set_config('private.acts', '', true)`,
     [caller === 'guest' ? '{"role":"anon"}' : claimsOf(person)],
   )
-  // A stranger moves listings to an identity of their own. Administrators act on the account of a stranger.
+  // A stranger moves listings to a stranger's own identity. Administrators act on a stranger's account.
   given['move_properties.identity_id'] = caller === 'stranger' ? officeId : companyId
   const others = caller === 'owner' ? offered : property
   given['contact_property.property_id'] = given['create_conversation.property_id'] = others
   given['add_report.target_type'] = caller === 'owner' ? 'property' : 'message'
   given['add_report.target_id'] = caller === 'owner' ? offered : message
   given.user_id = /administrator/.test(caller) ? stranger.id : owner.id
-  // The company may change its own rows, so they are not compared when it is the caller.
+  // The company's rows are not compared when the company is the caller, because it may change them.
   owned = [
     owner.id,
     owner.identityId,
@@ -117,7 +117,7 @@ function callOf({ name, signature, args }: Routine) {
   return `select json_agg(answer)::text as answer from ${called}(${values}) as answer`
 }
 
-/** Replaces the times, ids, hashes and row numbers that a call creates, but no ids of the owner's rows. */
+/** Masks the times, ids, hashes and row numbers that a call creates, but not the ids of the owner's rows. */
 const normalised = (text: string) =>
   text.replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|Z)?/g, 'time')
     .replace(uuid, (id) => known.has(id) ? id : 'id')
@@ -127,16 +127,16 @@ const normalised = (text: string) =>
 
 const sorted = (rows: string) => normalised(rows).split('\n').sort().join('\n')
 
-// Separates an answer from the owner's rows.
+// Separates a result from the owner's rows.
 const separator = '\u0000'
 
-/** Whether an answer has only empty lists, zeros, nulls and false, as if no row were visible. */
+/** Whether a result has only empty lists, zeros, nulls and false, as if no row were visible. */
 const isEmpty = (answer: string) =>
   !/[\p{L}1-9]/u.test(answer.replace(/"\w+"\s*:|\bnull\b|\bfalse\b/g, ''))
 
 /**
- * Whether a mutant shows or changes more of the owner's rows. An answer with ids may also show public rows
- * that other tests create in the meantime, so only ids of the owner's rows count there.
+ * Whether a mutant shows or changes more of the owner's rows. A result with ids may also show public rows
+ * that other tests create in the meantime, so there only ids of the owner's rows count.
  */
 function showsMore(before: string, after: string): boolean {
   if (after === 'refused' || after === before || [before, after].includes('late')) return false
@@ -149,13 +149,13 @@ function showsMore(before: string, after: string): boolean {
   return [...seen.matchAll(uuid)].some(([id]) => !ids.has(id))
 }
 
-/** Runs `does` in a savepoint, and undoes it. */
+/** Runs `does` in a savepoint, then rolls it back. */
 async function undone<T>(name: string, does: () => Promise<T>): Promise<T> {
   await client.query(`savepoint ${name}`)
   try {
     return await does()
   } finally {
-    // A savepoint that stays makes all later statements slower.
+    // Releases the savepoint, because each open savepoint slows all later statements.
     await client.query(`rollback to savepoint ${name}; release savepoint ${name}`)
   }
 }
@@ -170,10 +170,10 @@ const outcomeOf = (entry: Routine, caller: Caller, mutant = 'select') =>
       const after = entry.isStable ? '' : sorted(await ownedRows())
       return `${normalised(String(rows[0].answer))}${separator}${after}`
     } catch (error) {
-      // SQL that Postgres cannot run is not a refusal: either the mutant or the call is wrong.
+      // SQL that Postgres cannot run is not a refusal: either the mutant or the call is invalid.
       const { code, message } = error as pg.DatabaseError
       if (/^42(?!501)/.test(code!)) throw new Error(`${entry.name}: ${message}\n${mutant}`)
-      // Another test has taken the next invoice number since this transaction began.
+      // Another test has used the next invoice number since this transaction began.
       if (code === '40001') return 'late'
       lastRefusal = message
       return 'refused'
@@ -202,7 +202,7 @@ function ownedRowsQuery(): string {
 const ownedRows = async (): Promise<string> =>
   (await client.query(`execute owned_rows ('{${owned}}')`)).rows[0].rows
 
-/** Returns the mutants (`enough` at most) that show or change more for somebody who does not own the rows. */
+/** Returns up to `enough` mutants that show or change more for people who do not own the rows. */
 async function alive(bound: boolean, enough = Infinity) {
   const found = new Set<string>()
   const some = mutants.filter((_, at) => at % bulk(1, 3) === 0)

@@ -1,4 +1,4 @@
-// The functions of our schemas and their mutants, each without one of its conditions, for mutants.test.ts.
+// For mutants.test.ts: our database functions and their mutants, each of which lacks one condition.
 import type pg from 'pg'
 
 export type Routine = {
@@ -45,7 +45,7 @@ export async function readRoutines(client: pg.PoolClient): Promise<Routine[]> {
   return routines
 }
 
-/** Returns the functions that clients can execute and that reach this one, the nearest first. */
+/** Returns the functions that clients can execute and that call this one, directly or not, nearest first. */
 function entriesOf(routines: Routine[], routine: Routine): Routine[] {
   const reaching = new Set([routine])
   for (const reached of reaching) {
@@ -63,7 +63,7 @@ const someone =
   '\\(select private\\.\\w+\\(\\)\\)|private\\.(?:require_)?(?:account|identity|session|admin)(?:_id)?\\(\\)'
 const scope = new RegExp(`(?:${column})\\s*(=|<>|is distinct from)\\s*(?:${someone})`, 'g')
 
-/** Returns mutants of a function: each lacks one condition of scope or one check for an administrator. */
+/** Returns mutants of a function: each lacks one scope condition or one administrator check. */
 function mutantsOf(routine: Routine) {
   const { name, body, definition } = routine
   const statementBefore = (index: number) =>
@@ -91,7 +91,7 @@ function mutantsOf(routine: Routine) {
 
 export type Mutant = ReturnType<typeof mutantsOf>[number] & { entries: Routine[] }
 
-/** Returns the mutants of all functions that a client reaches, with those that reach them. */
+/** Returns the mutants of all functions that clients can reach, with the functions that clients call. */
 export const mutantsIn = (routines: Routine[]): Mutant[] =>
   routines.flatMap((routine) => {
     const entries = entriesOf(routines, routine)

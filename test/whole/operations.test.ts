@@ -8,7 +8,7 @@ import { jpeg } from '../support/pictures.ts'
 import { formFor, postForm } from '../support/uploads.ts'
 import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
-// Tests rules for every route of the API's description, so a new route is covered automatically.
+// Tests rules for every route of the OpenAPI description, so new routes are covered automatically.
 
 let owner: Person
 let stranger: Person
@@ -37,7 +37,7 @@ const callAs = (
   { path, body }: At,
   more: Record<string, string> = {},
 ) => {
-  // Compression is off, because answers that differ only by id would differ in length.
+  // Compression is off, because it would give responses that differ only in an id different lengths.
   const headers = { 'accept-encoding': 'identity', ...more }
   if (form) return postForm(person, path, formFor(id, picture), headers)
   const token = person && { authorization: `Bearer ${person.accessToken}` }
@@ -154,7 +154,7 @@ describe('an operation that acts as an identity', () => {
   })
 })
 
-/** Returns what must be equal in two answers: all but the request's id, the time and the state of rates. */
+/** Returns the parts of a response to compare: not the request id, the time and the rate limit's state. */
 function looks({ status, body, headers }: Reply) {
   const { requestId: _, ...error } = body?.error ?? {}
   const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']
@@ -165,7 +165,7 @@ function looks({ status, body, headers }: Reply) {
   }
 }
 
-// The ids of other people's public things that an operation accepts.
+// The kinds of other people's public ids that an operation accepts.
 const open: Record<string, string[]> = {
   block_identity: ['identity', 'company'],
   create_conversation: ['identity', 'company', 'listing'],
@@ -183,10 +183,10 @@ const open: Record<string, string[]> = {
 }
 
 describe("ISO-08 another's id is as good as none", () => {
-  // Names that are secrets themselves (registrationId) are covered by the sign-in tests.
+  // Ids that are secrets themselves (registrationId) are covered by the sign-in tests.
   const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
   const inputs = routes.flatMap((operation) =>
-    // Listings are searched by their owner's public id.
+    // Searches for listings accept the public id of any owner.
     inputsOf(operation).filter(isId).filter(({ name }) => !/^(company|owner)Id$/.test(name))
       .map((input) => ({ ...operation, operation, input }))
   )
@@ -195,7 +195,7 @@ describe("ISO-08 another's id is as good as none", () => {
     const before = await fingerprintOf(stranger)
     const at = (id: string) => callAs(owner, operation, requestWith(operation, input, id))
     const missing = looks(await at(randomUUID()))
-    // An upload session that is gone counts as a fault of the form.
+    // A missing upload session counts as an invalid form.
     const gone = input.name === 'uploadSessionId' && missing.status === 422
     expect(gone || missing.status !== 422, JSON.stringify(missing.body)).toBe(true)
     for (const [kind, id] of Object.entries(strangers)) {
@@ -254,7 +254,7 @@ describe('ISO-09 shapes of ids', () => {
         },
         body: body && JSON.stringify(body),
       })
-      // Capital letters still form an id, which may or may not exist.
+      // In capital letters it is still a valid id, which may or may not exist.
       const right = shape === id.toUpperCase() ? [200, 204, 401, 403, 404, 422] : [404, 405, 422]
       expect(right, `${shape.slice(0, 80)} ${reply.text}`).toContain(reply.status)
     }

@@ -1,4 +1,4 @@
-// docs/jobs.md lists every job and, if it writes for an owner, what it does in each of the owner's states.
+// docs/jobs.md lists every job and, for jobs that write for an owner, the effect in each state of the owner.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

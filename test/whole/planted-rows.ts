@@ -1,4 +1,4 @@
-// Inserts rows of one account and identity into every table, in a transaction of the test's own.
+// Inserts rows of one account and identity into every table, in the transaction of the test.
 import type pg from 'pg'
 import { insertListing } from '../support/fixtures.ts'
 import { tables } from './matrix-outcomes.ts'

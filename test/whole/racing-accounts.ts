@@ -9,14 +9,14 @@ import { partsOf } from '../support/tokens.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-/** Lets the owner of an email sign in by a provider, and so take over the account registered with it. */
+/** A provider sign-in by the owner of an email, which takes over the account registered with that email. */
 const takenOver = (provider: Provider): Action => async ({ identifier, id }) => {
   await database().query('update public.accounts set email_proven = false where id = $1', [id])
   const idToken = await token(provider, claims(provider, { email: identifier, sub: id }))
   return { path: `/auth/${provider}`, body: { idToken } }
 }
 
-/** Lets the owner of a proven email sign in by a provider for the first time. */
+/** The first provider sign-in by the owner of a proven email. */
 const linked = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },

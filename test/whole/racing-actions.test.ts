@@ -15,7 +15,7 @@ test('every write of the API races for locks, or is left out for a reason', asyn
   const racing = new Set<string>()
   const failed: unknown[] = []
 
-  /** Expects success without a race, because a refused request would wait for nobody. */
+  /** Expects success without a race, because a refused request would not compete for locks. */
   async function does(what: string, by: Person, shot: RawRequest) {
     const { status, body } = await sendRaw(sentBy(by, shot))
     if (status >= 300) failed.push([what, status, body])

@@ -34,8 +34,8 @@ export const device = () => ({
 })
 
 /**
- * Builds a request that `by` will send concerning `about` (`talk` is their conversation), after creating any
- * row that the request consumes.
+ * Creates any row that the request consumes, and returns the request that `by` will send concerning `about`
+ * (`talk` is their conversation).
  */
 export type Action = (
   by: Side,
@@ -130,7 +130,7 @@ export const actions: Record<string, Action> = {
     body: { nameAr: `مكتب ${randomUUID().slice(0, 8)}` },
   }),
   about: () => ({ method: 'PATCH', path: '/office/profile', body: { aboutAr: randomUUID() } }),
-  // The office's number is set or removed at random, which changes its listings.
+  // Sets or removes the office's number at random, which changes the office's listings.
   number: () => ({
     method: 'PATCH',
     path: '/office/profile',
@@ -144,7 +144,7 @@ export const actions: Record<string, Action> = {
     )
     return { path: '/plans/subscribe', body: { planId, payWith: 'wallet' } }
   },
-  // At random the plan begins at once or follows the current one.
+  // The plan begins at once or follows the current plan, at random.
   change: async ({ office }) => {
     await database().query(
       `update public.subscriptions set status = 'replaced', ended_at = now()

@@ -1,5 +1,5 @@
-// A transaction keeps the rows of the rates that it counts locked (sql/03_accounts/2_rules_locks.sql), so all
-// transactions must count any two of them in the same order.
+// A transaction locks the row of each rate limit that it counts until it ends
+// (sql/03_accounts/2_rules_locks.sql), so all transactions must count any two rows in the same order.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { database, guest, newEmail, type Person, signIn, signUp } from '../support/client.ts'
@@ -19,8 +19,8 @@ import { withRates } from '../support/own-rates.ts'
 import { givePlan } from '../support/plans.ts'
 import { defaultRates } from '../support/rates.ts'
 
-// The people are registered at one address and prove nothing, so proof_first is left out. pushes_strangers is
-// low, because pushes_waiting is counted only beyond it.
+// proof_first is left out, because these people sign up from one IP address without proving a phone or email.
+// pushes_strangers is low, because pushes_waiting is counted only beyond it.
 withRates({ ...defaultRates(/^(?!proof_first$)/), pushes_strangers: 1 })
 
 beforeAll(() =>
@@ -46,9 +46,9 @@ afterAll(() =>
 )
 
 /**
- * Returns the pairs of rules that one transaction counted, in counting order (`pairs`), and those that could
- * deadlock, because two transactions counted the same two rows in opposite orders (`bothWays`). A pair is
- * safe if both first counted a common row: one then waits there and holds neither of the two.
+ * Returns the pairs of rules that one transaction counted, in counting order (`pairs`), and the pairs that
+ * could deadlock, because two transactions counted the same two rows in opposite orders (`bothWays`). A pair
+ * is safe if both transactions first counted a common row, because one waits there and holds neither row.
  */
 async function orders() {
   const { rows } = await database().query(

@@ -1,5 +1,5 @@
-// LOAD-05: an account's rates are the same through the facade and the Data API. Tests plant hits up to the
-// limit in SQL and send only the last requests. For messages see test/chat/rates.alone.test.ts.
+// LOAD-05: an account's rate limits are the same through the facade and the Data API. Tests insert most hits
+// (counted requests) in SQL and send only the last requests. For messages see test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
@@ -214,7 +214,7 @@ describe('LOAD-05 listings', () => {
       .toMatchObject({ code: 'rate_limited', fields: [{ path: 'price' }] })
     expect((await person.patch(path, { price: 1002 })).status).toBe(200)
     expect((await act('publish')).status).toBe(200)
-    // Refused changes are not counted, and the day's oldest change makes room again.
+    // Refused changes are not counted. When the oldest change is a day old, another change is allowed.
     expect(await hitsOf('price_changes', listing.id)).toBe(30)
     await ageHits(refused.body.error.retryAfter, listing.id)
     expect((await person.patch(path, { price: 1003 })).status).toBe(200)
@@ -248,7 +248,7 @@ describe('CHAT-17 conversations opened anew', () => {
     const theirs = await open(owner, own)
     expect(await person.post('/conversations', { propertyId: own, identityId: owner.identityId }))
       .toMatchObject({ status: 200, body: { id: theirs.body.id } })
-    // An answer makes room for another conversation; the caller's own messages do not.
+    // A reply from the other person allows another conversation; the caller's own messages do not.
     const write = (who: Person) => postMessage(who, first!.body.id)
     expect((await write(person)).status).toBe(201)
     expect((await open(person, more)).status).toBe(429)
@@ -296,8 +296,8 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectRateLimited(await ask(person, id), 5, 86_400)
-    // A contact that is not available is refused without a hit, and a conversation does not count as a shown
-    // number.
+    // A request for an unavailable means of contact is refused and not counted, and a conversation does not
+    // count as a shown number.
     expect((await ask(person, id, 'whatsapp')).body.error)
       .toMatchObject({ code: 'property_state_conflict', allowed: ['call', 'chat'] })
     expect((await ask(person, id, 'chat')).status).toBe(200)
@@ -396,7 +396,7 @@ testLocally(
       }
       expect((await post(`/favorites/${id}`, two)).status).toBe(200)
       expect((await functions.get('/auth/me', as(one))).status).toBe(200)
-      // A guest is counted by address; a search by POST is a read; a provider's requests are always
+      // Guests are counted by IP address; a search by POST is a read; a provider's webhooks are always
       // processed.
       const from = { 'x-forwarded-for': '192.0.2.7' }
       const toggle = `/favorites/${id}`
@@ -405,7 +405,7 @@ testLocally(
         statuses.push((await functions.post(toggle, undefined, from)).status)
       }
       expect(statuses).toEqual([...Array(5).fill(401), 429])
-      // Sign-ins are counted by the database, where people who share an address do not block each other.
+      // The database counts sign-ins, so that people who share an IP address do not block each other.
       const login = { identifier: newEmail(), password: 'wrong one' }
       expect((await functions.post('/auth/login', login, from)).status).toBe(401)
       const search = (by: object) => functions.post('/search/advanced', by, from)

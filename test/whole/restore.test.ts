@@ -1,5 +1,5 @@
-// A stack is backed up while in use, lost, and restored as the docs describe (a hosted project is restored
-// from the platform's backups).
+// A stack is backed up while in use, lost, and restored as the docs describe. (A hosted project is restored
+// from the platform's backups.)
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { jpeg } from '../support/pictures.ts'
 import { freeStackPort, type Stack, startStack } from '../support/stack.ts'
 import { waitUntil } from '../support/wait.ts'
 
-/** Runs the check that `npm run restore:check` makes after a restore. */
+/** Runs the same check as `npm run restore:check` after a restore. */
 async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
   const child = spawn(process.execPath, ['local/deploy/restore-check.ts', ...flags], {
     env: { PATH: process.env.PATH, ...env },
@@ -58,7 +58,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
 }, () => {
   let stack: Stack
   let restored: Stack | undefined
-  /** `later` gets the files and logs that the stack had when it was lost. */
+  /** `later` is a copy of the files and logs at the moment when the stack was lost. */
   const [copy, later] = ['backup', 'later'].map((name) =>
     mkdtempSync(join(tmpdir(), `property-restore-${name}-`))
   ) as [string, string]
@@ -257,7 +257,7 @@ describe('MIG-05 a stack that is backed up under load, used, lost and restored',
       expect(output).toContain('uploads that are lost with their rows: 1')
       expect(code).toBe(2)
 
-      // The functions have a newer secret than the backup.
+      // The functions' database password is newer than the password in the backup.
       const admin = await adminOf(restored!)
       await admin.query(`alter role facade password 'of-an-hour-before'`)
       await admin.query(

@@ -1,4 +1,4 @@
-// Every function that the role backend may execute (the facade without a caller, and jobs), and why.
+// Every function that the role backend (the facade without a caller, and jobs) may execute, with the reason.
 import type { Review } from './reviewed-functions.ts'
 
 export const ofBackend: Review[] = [

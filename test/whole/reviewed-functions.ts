@@ -1,5 +1,5 @@
-// Every function that a role other than its owner may execute, by whom and why. A missing function fails
-// test/whole/doors.test.ts, whether or not the Data API exposes its schema.
+// Every function that a role other than its owner may execute, with the roles and the reason.
+// test/whole/doors.test.ts fails if a function is missing, whether or not the Data API exposes its schema.
 import { ofBackend } from './reviewed-backend.ts'
 
 type Callers = 'guests' | 'users' | 'backend' | 'all'
@@ -7,7 +7,7 @@ type Callers = 'guests' | 'users' | 'backend' | 'all'
 export type Review = [by: Callers, why: string, functions: string[]]
 
 // guests: anon and authenticated. users: authenticated. backend: the facade without a caller. all: anon,
-// authenticated and backend. Functions only in private are reached only through the facade.
+// authenticated and backend. Functions that exist only in private are reachable only through the facade.
 const reviews: Review[] = [
   ...ofBackend,
   ['guests', 'reads what everybody may see', [
@@ -359,7 +359,7 @@ const reviews: Review[] = [
   ]],
 ]
 
-/** The `security definer` functions of postgres, which no policy binds, with the reason (sql/16_api.sql). */
+/** The `security definer` functions of postgres, which bypass policies, with the reason (sql/16_api.sql). */
 export const ofPostgres: Record<string, string> = {
   account_id: 'policies ask it: says whose token it is',
   identity_id: 'policies ask it: says as whom that account acts',

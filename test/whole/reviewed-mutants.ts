@@ -1,4 +1,4 @@
-/** Calls that are refused even to the owner of all rows that they name, with the reason. */
+/** Functions that refuse even the owner of all rows that the call concerns, with the reason. */
 export const refusals: Record<string, [code: string, why: string]> = {
   'private.open_payout': ['status_transition_invalid', 'is for the money of a banned account'],
   'private.refund_invoice': ['status_transition_invalid', 'is for a paid invoice'],
@@ -7,7 +7,7 @@ export const refusals: Record<string, [code: string, why: string]> = {
 
 const ofAdministrators = 'administrators see everybody'
 
-/** The conditions without which a function shows or changes more, each with the reason why that is allowed. */
+/** Mutants that show or change more, by the condition that they lack, and why this is acceptable. */
 export const survivors: Record<string, string> = {
   'area_figures: identities.id = search_documents.owner_identity_id':
     'counts listings, which are public',
@@ -80,7 +80,7 @@ export const survivors: Record<string, string> = {
     'finds the same file among documents of another identity of the account',
 }
 
-/** Survivors that depend on chance: they take one of several rows, or meet rows of other tests. */
+/** Survivors that do not survive in every run: they pick one of several rows, or find other tests' rows. */
 export const byChance = new Set([
   'area_figures: identities.id = search_documents.owner_identity_id',
   'cancel_closing: identities.id = cancel_closing.identity_id',

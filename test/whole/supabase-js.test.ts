@@ -1,4 +1,4 @@
-// Checks docs/supabase-js.md: what supabase-js can do here, and what it cannot.
+// Checks docs/supabase-js.md, which says what apps can and cannot do with supabase-js.
 import { type ErrorCode, errors } from '../../functions/_shared/errors/errors.ts'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -157,7 +157,7 @@ describe('functions', () => {
     // @ts-expect-error the argument is a text
     await typed.rpc('toggle_favorite', { property_id: 7 })
 
-    // A function without required arguments answers as the operation of the same name is described.
+    // A function without required arguments returns what the operation of the same name does.
     type Name = keyof Database['api']['Functions']
     const { rows } = await database().query<{ name: Name; isTable: boolean }>(
       `select proname as name, proretset as "isTable" from pg_proc
@@ -302,7 +302,7 @@ test('files are downloaded by whoever asks, and stored and removed by the facade
   expect(await picturesOf()).toEqual([])
 })
 
-/** Comments leave out codes about the token, rights and ceilings, and codes that only the facade sends. */
+/** Codes about tokens, accounts, identities and administrators, which functions' comments do not repeat. */
 const saidElsewhere = [
   'token_missing',
   'account_suspended',
@@ -314,7 +314,7 @@ const saidElsewhere = [
   'proof_required',
   'passkey_required',
 ]
-/** The facade copies a picture that is sent again; the Data API refuses it. */
+/** Only the facade returns these codes: it copies a picture that is sent again; the Data API refuses it. */
 const ofFacade = ['send_message quota_exceeded', 'send_message uploads_full']
 
 test('the comment of a function says what its caller may be refused, beside what is wrong with the input', async () => {

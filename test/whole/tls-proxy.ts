@@ -1,4 +1,4 @@
-// A proxy to Postgres that speaks TLS as a hosted project does, with any certificate.
+// A proxy to Postgres that uses TLS like a hosted project, with any certificate.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -45,7 +45,7 @@ export async function tlsProxy(databaseUrl: string) {
       url.search = query
       return url.href
     },
-    /** Sets the certificate for new connections and ends the others; without one the server has no TLS. */
+    /** Sets the certificate for new connections and closes all others; without a certificate, TLS is off. */
     show: (shown?: Certificate) => {
       certificate = shown
       for (const socket of sockets) socket.destroy()

@@ -16,7 +16,7 @@ async function admins() {
 }
 
 test('the tour goes through all of its steps', async () => {
-  await signUpAdmin() // the last admin of a project could not be removed
+  await signUpAdmin() // a second admin, because the last admin of a project cannot be removed
   const before = await admins()
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--url', projectUrl])
   expect(stdout).toMatch(/✓ \d+ steps, all as the contract says\./)

@@ -1,4 +1,4 @@
-// TRUNCATE locks a table and all tables that refer to it before it is refused, so the test runs alone.
+// TRUNCATE locks a table and all tables that refer to it, even if it is then refused, so the test runs alone.
 import { expect, test } from 'vitest'
 import { byHand } from '../admin/studio.ts'
 import { database } from '../support/client.ts'
@@ -16,7 +16,7 @@ test('ADM-05 no table is emptied by hand: each refuses with a sentence', async (
   }
 })
 
-// WAL-04: the tables may not be emptied even by roles for which Studio's refusals do not apply.
+// WAL-04: even roles to which Studio's refusals do not apply cannot empty these tables.
 test.each([
   'public.audit',
   'public.wallet_entries',

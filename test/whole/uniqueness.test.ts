@@ -1,5 +1,5 @@
 // A unique constraint that ignores the state of its rows holds for ever: a row that was decided, withdrawn or
-// ended still blocks later ones. So the list says for each such constraint what the state means.
+// ended still blocks later rows. So this list says, for each such constraint, why that is right.
 import { expect, test } from 'vitest'
 import { database } from '../support/client.ts'
 

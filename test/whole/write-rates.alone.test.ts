@@ -16,7 +16,7 @@ import { defaultRates } from '../support/rates.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
-// All rates except proof_first, because these people are registered at one address and prove nothing.
+// All but proof_first, because these people sign up from one IP address without proving a phone or email.
 withRates(defaultRates(/^(?!proof_first$)/))
 
 type Write = (person: Person) => Promise<() => Promise<Reply>>
@@ -220,7 +220,7 @@ test('five top-ups are unpaid at a time, also when more are asked for at once', 
   expect(await person.post('/wallet/topup', { amount: 5 }), 'as another identity')
     .toMatchObject(refusal(409, 'topups_full'))
   await actAs(person, person.identityId)
-  // An expired invoice makes room before the job has expired it.
+  // An overdue invoice no longer counts, even before the job has marked it as expired.
   const { body } = await person.get('/invoices')
   await database().query(
     `update public.invoices set due_at = now() - interval '1 second' where id = $1`,
@@ -260,7 +260,7 @@ test('three identities wait at a time, also when one that was rejected asks agai
     ])
   await setStatus('rejected')
   expect((await person.post('/auth/identities', newOffice())).status).toBe(201)
-  // A change would put the rejected identity back into the queue, where its place has been taken.
+  // A change would put the rejected identity back into the queue, which has become full.
   const change = (fields: object) => person.patch(`/auth/identities/${first}`, fields)
   expect(await change({ aboutAr: 'نبذة' })).toMatchObject(full)
   await setStatus('active')

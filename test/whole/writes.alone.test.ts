@@ -48,13 +48,13 @@ let invoiceId: string
 beforeAll(async () => {
   person = await signUp()
   invoiceId = (await topUpInvoice(person)).id
-  // code_service is left out, because beyond it the answer is 503, and other tests may have used it up.
+  // code_service is left out: beyond it the response is a 503, and other tests may have used it up.
   const rules = Object.keys(defaultRates(/./)).filter((rule) => rule !== 'code_service')
   lift = await enforceRates(
     variable('DATABASE_URL')!,
     Object.fromEntries(rules.map((rule) => [rule, 1])),
   )
-  // Some rates allow at least the plan's number of listings, which tests lift for the free plan alone.
+  // Some limits are at least the plan's number of listings, and tests lift the number of the free plan.
   await givePlan(person.identityId, 'plus')
   for (const rule of rules) await plantHits(rule, person.id, 40)
 })
@@ -82,14 +82,14 @@ test('each reason names a write', () => {
 test.each(writes.filter(({ id }) => !unlimited[id]))('$method $path', async (operation) => {
   const input = requestWith(operation)
   let reply: Reply = await send(operation, input)
-  // Requests without a token are counted by identifier or address, for which no hits are planted, so they are
-  // repeated.
+  // Requests without a token are counted by identifier or IP address. No hits were inserted for these, so the
+  // requests are repeated.
   for (let more = 2; !operation.secured && reply.status !== 429 && more; more--) {
     reply = await send(operation, input)
   }
   expect(reply.status, JSON.stringify(reply.body)).toBe(429)
   if (!operation.secured) return
-  // The refusal comes from the rate in the database, not from the worker's own count.
+  // The refusal comes from the rate limit in the database, not from the worker's own counter.
   expect(reply.body.error.code).toBe('rate_limited')
   expect(rateLimitOf(reply)[0]).toBeLessThan(40)
 })

@@ -1,4 +1,4 @@
-/** What an app configures once: absent fields are not sent, and values of any type are JSON. */
+/** Settings that an app makes once: absent fields are not sent, and values of any type are JSON elements. */
 import kotlinx.serialization.KSerializer
 import kotlinx.serialization.encoding.Decoder
 import kotlinx.serialization.encoding.Encoder

@@ -1,5 +1,5 @@
 // Loads an app's first screens, sends, deletes and signs out with a generated client, and prints each decoded
-// answer as a line "name: value".
+// response as a line "name: value".
 package main
 
 import (
@@ -23,7 +23,7 @@ var ctx = context.Background()
 
 func say(name string, found any) { fmt.Printf("%s: %v\n", name, found) }
 
-// Returns what was decoded, or panics with the error.
+// Returns the decoded value, or panics with the error.
 func must[T any](found *T, err error) *T {
 	if err != nil || found == nil {
 		panic(fmt.Sprint("not decoded: ", err))
@@ -45,7 +45,7 @@ func prices(items []market.Listed) []string {
 	})
 }
 
-// Returns the Content-Type and body of a form with text fields, given as pairs of name and value, and files.
+// Returns the Content-Type and body of a form with files and text fields (pairs of name and value).
 func form(fields []string, name string, files ...string) (string, io.Reader) {
 	body := bytes.Buffer{}
 	parts := multipart.NewWriter(&body)

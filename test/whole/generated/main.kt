@@ -1,6 +1,6 @@
 /**
  * Loads an app's first screens, sends, deletes and signs out with a generated client, and prints each decoded
- * answer as a line "name: value".
+ * response as a line "name: value".
  */
 import java.io.File
 import java.util.UUID
