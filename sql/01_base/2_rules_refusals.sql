@@ -13,7 +13,7 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises an API error (section 9 of the contract). If the change was made by hand, the message is '
+  'Raises an API error (contract, section 9). If the change was made by hand, the message is '
   'by_hand.';
 
 create function private.field_problem(

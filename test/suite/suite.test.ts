@@ -61,6 +61,7 @@ test.each<[what: string, changed: string[], tests: string[] | undefined]>([
     'test/reviews/',
   ]],
   ['nothing but what was generated', ['supabase/migrations/20260101000000_all.sql'], []],
+  ['what tells of generated files', ['local/docs/check.ts'], ['local/docs/']],
   ['packages', ['package.json'], undefined],
   ['nothing', [], []],
 ])('--since: of %s', (_what, changed, tests) => {
