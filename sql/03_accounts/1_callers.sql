@@ -206,7 +206,8 @@ begin
 end
 $$;
 comment on function private.require_identity_type is
-  'Raises the errors of require_identity, or 403 identity_type_required.';
+  'Returns the acting identity of this type, or raises the errors of require_identity or 403 '
+  'identity_type_required.';
 
 grant execute on function private.is_ignored to authenticated;
 grant execute on function private.require_open to anon, authenticated, backend;

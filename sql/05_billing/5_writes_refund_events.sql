@@ -189,8 +189,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. This may be our own request, to which the response was
-    -- lost.
+    -- The provider returned no reference. This may be our own request, whose response was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric

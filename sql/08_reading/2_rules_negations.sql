@@ -69,7 +69,6 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Merges each negation into the item that it negates: the next one that is not a stopword. Items '
-  'added to it with "and" or "or" are negated too. The fields kind, area and governorate become '
-  'not kind, not area and not governorate. furnished gets the other codes. Everything else becomes '
-  'unclear.';
+  'Merges each negation into the next item that is not a stopword. Items of the same field (or area '
+  'and governorate; not furnished) joined to it by "and" or "or" are negated too. kind, area and '
+  'governorate become not kind and so on, furnished gets the other codes, all else becomes unclear.';

@@ -42,15 +42,15 @@ test('it is built by itself, with the packed client and the packages that it nam
   const copy = new InstalledClient()
   try {
     await copy.install()
-    for (const name of own) cpSync(join(folder, name), copy.path(name), { recursive: true })
+    for (const name of own) cpSync(join(folder, name), copy.path('app', name), { recursive: true })
     for (const name of Object.keys(named)) {
       const linked = copy.path('node_modules', name)
       mkdirSync(dirname(linked), { recursive: true })
       symlinkSync(resolve('node_modules', name), linked)
     }
-    expect(await copy.run(process.execPath, 'node_modules/typescript/bin/tsc')).toBe('')
-    await copy.run(process.execPath, 'node_modules/vite/bin/vite.js', 'build')
-    expect(readdirSync(copy.path('dist'))).toContain('index.html')
+    expect(await copy.run(process.execPath, 'node_modules/typescript/bin/tsc', '-p', 'app')).toBe('')
+    await copy.run(process.execPath, 'node_modules/vite/bin/vite.js', 'build', 'app')
+    expect(readdirSync(copy.path('app/dist'))).toContain('index.html')
   } finally {
     copy.remove()
   }

@@ -289,7 +289,7 @@ export function amountPhrases(count: number, seed = 1): Phrase[] {
   }
 
   /**
-   * Mixes amounts with a kind, a type, a place and unread words, never an unread word before a multiplier.
+   * Mixes amounts with a kind, type, place and ignored words, but puts no ignored one before a multiplier.
    */
   function sentence(
     language: typeof arabic,

@@ -13,7 +13,7 @@ export type Table = {
   /** SQL for the account, identity or property that a row belongs to; null for none. */
   of: string | null
   /**
-   * The outcomes of each command for a guest, the row's owner acting as that identity, the owner acting as
+   * The outcomes of each command for a guest, the owner acting as the row's identity, the owner acting as
    * another identity, another account, and the suspended owner. Omitted commands are denied to all.
    */
   may?: Partial<Record<Command, Outcome[]>>

@@ -214,7 +214,7 @@ export const Closing = z
   })
   .openapi('Closing', { description: 'The closing of a company or office that was requested.' })
 
-/** The caller's own identity, in any state. Companies and offices have all of their fields. */
+/** An identity in any state, for its owner and admins. A company or office has every field. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
