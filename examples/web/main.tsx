@@ -52,7 +52,7 @@ function Header({ name }: { name: string }) {
       <Icon name={tab} /><span>{t(tab)}</span></a>)}</nav>
     {me() ? <>
       <a class='bell' href={to('notifications')} aria-label={t('unread', { n: unread })}><Icon name='notifications' />{unread > 0 && <b>{unread}</b>}</a>
-      <a class='who' href={to('account')} aria-label={`${t('account')}: ${me()!.displayName}`}><Face of={me()!} /><span>{me()!.displayName}</span></a>
+      <a class='who' href={to('account')} title={t('account')}><Face of={me()!} /><span>{me()!.displayName}</span></a>
     </> : <>
       <button type='button' class='plain' lang={isArabic ? 'en' : 'ar'} onClick={changeLanguage}>{t('otherLanguage')}</button>
       <a class='button second' href={to('sign-in')}>{t('signIn')}</a></>}

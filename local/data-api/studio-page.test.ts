@@ -104,7 +104,7 @@ test.runIf(hasStack && hasBrowser)(
 
       await page.getByRole('button', { name: 'New row' }).click()
       await expect.poll(() => page.locator('#about').textContent())
-        .toContain('Adding a row carries out the act')
+        .toContain('Adding a row executes the act')
       expect(await field('act').locator('option').allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining('ban_account: ')]),
       )

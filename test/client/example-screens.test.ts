@@ -72,7 +72,14 @@ describe.runIf(hasBrowser)('on a bad day nothing is blank', () => {
         route.fulfill({
           status: 503,
           headers: anyOrigin,
-          json: { error: { code: 'maintenance', message: 'نعود بعد قليل', requestId: 'x' } },
+          json: {
+            error: {
+              code: 'maintenance',
+              message: 'نعود بعد قليل',
+              messageEn: 'Back soon',
+              requestId: 'x',
+            },
+          },
         }),
     )
     await goTo(page, 'search?sort=price_asc')
@@ -208,7 +215,7 @@ describe.runIf(hasBrowser)('owners', () => {
     await goTo(page, 'account')
     await page.locator('.row', { hasText: 'شركة الديرة' })
       .getByRole('button', { name: 'تصرّف باسمه' }).click()
-    await page.locator('.who[aria-label*="شركة الديرة"]').waitFor()
+    await page.locator('.who', { hasText: 'شركة الديرة' }).waitFor()
     await page.locator('h2', { hasText: 'آخر ٣٠ يوماً' }).waitFor()
     await goTo(page, 'mine')
     await page.locator('.none').waitFor() // the office does not list the person's own listings

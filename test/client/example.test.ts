@@ -48,7 +48,9 @@ test('it is built by itself, with the packed client and the packages that it nam
       mkdirSync(dirname(linked), { recursive: true })
       symlinkSync(resolve('node_modules', name), linked)
     }
-    expect(await copy.run(process.execPath, 'node_modules/typescript/bin/tsc', '-p', 'app')).toBe('')
+    expect(await copy.run(process.execPath, 'node_modules/typescript/bin/tsc', '-p', 'app')).toBe(
+      '',
+    )
     await copy.run(process.execPath, 'node_modules/vite/bin/vite.js', 'build', 'app')
     expect(readdirSync(copy.path('app/dist'))).toContain('index.html')
   } finally {

@@ -17,7 +17,6 @@ export const atNight = [
   'local/stack/real-servers.test.ts',
   'local/stack/refused-by-system.test.ts',
   // Killed processes, outages, and many people who share an IP address.
-  'test/accounts/auth-outage.alone.test.ts',
   'test/accounts/crowded-address.alone.test.ts',
   'test/accounts/shared-address.alone.test.ts',
   'test/base/replica.alone.test.ts',

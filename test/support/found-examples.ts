@@ -26,7 +26,7 @@ export function foundIn(file: string, whole: boolean): Found {
       const types = (found.types[of] ??= {})[first] ??= []
       if (!types.includes(second)) types.push(second)
     } else {
-      const names = first.split(',')
+      const names = first ? first.split(',') : []
       found.always[of] = (found.always[of] ?? names).filter((name) => names.includes(name))
     }
   }

@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url)
-const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+const scriptsOf = (path: string) => JSON.parse(readFileSync(at(path), 'utf8')).scripts
+const scripts = scriptsOf('package.json')
+const all = { ...scripts, ...scriptsOf('examples/web/package.json') }
 const workflows = ['.github/workflows/ci.yml', '.github/workflows/nightly.yml']
 const docs = [
   'README.md',
@@ -18,14 +20,14 @@ const docs = [
   .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
 
 test.each(Object.entries<string>(scripts))('npm run %s runs a file that exists', (_, line) => {
-  const files = line.split(' ').filter((word) => /\.ts$|^\.\//.test(word))
+  const files = line.split(' ').filter((word) => /\.[jt]s$|^\.\//.test(word))
   expect(files.length).toBeGreaterThan(0)
   for (const file of files) expect(existsSync(at(file)), file).toBe(true)
 })
 
 test.each(docs)('%s names only scripts that exist', (_, text) => {
   const named = [...text.matchAll(/npm run\s+(?:-s )?([\w:]+)/g)].map(([, name]) => name)
-  expect(named.filter((name) => !Object.hasOwn(scripts, name!))).toEqual([])
+  expect(named.filter((name) => !Object.hasOwn(all, name!))).toEqual([])
 })
 
 test.each(workflows)('%s names only files that exist', (path) => {

@@ -37,6 +37,7 @@ function Field({ open, query }: { open: Open; query: URLSearchParams }) {
       return setBroken(true) // no WebGL
     }
     const look = () => {
+      if (here().page !== 'map') return // a link has just been followed
       const { lat, lng, zoom, bbox } = map.current!.view()
       setView({ bbox, zoom: Math.min(20, Math.round(zoom) + 1) }) // service zooms: 256 px tiles
       change({ at: [lat.toFixed(4), lng.toFixed(4), zoom.toFixed(2)].join() })
