@@ -47,14 +47,16 @@ export const printExamples = (examples: Examples) =>
     .join(',\n') +
   '\n}\n'
 
-/** Formats JSON. Objects and lists that fit on one line are not broken. */
-function printed(value: unknown, indent: string): string {
+/** Formats JSON. Objects and lists that fit into the width are not broken. */
+export function printed(value: unknown, indent: string, width = 90): string {
   const line = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
-  if (typeof value !== 'object' || value === null || line.length + indent.length < 90) return line
+  if (typeof value !== 'object' || value === null || line.length + indent.length < width) {
+    return line
+  }
   const inner = `${indent}  `
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   const parts = Object.entries(value).map(([name, one]) =>
-    inner + (Array.isArray(value) ? '' : `${JSON.stringify(name)}: `) + printed(one, inner)
+    inner + (Array.isArray(value) ? '' : `${JSON.stringify(name)}: `) + printed(one, inner, width)
   )
   return `${open}\n${parts.join(',\n')}\n${indent}${close}`
 }

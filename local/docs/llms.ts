@@ -1,25 +1,28 @@
 // For language models: llms.txt (a table of contents) and the Markdown of each page, under the names that
 // https://llmstxt.org proposes.
 import { dirname, join as joinUrl } from 'node:path/posix'
+import { type Api, referenceFiles } from './reference.ts'
 import { readPage } from './sections.ts'
-import { pages, textOf } from './site.ts'
+import { pageOf, pages, textOf } from './site.ts'
 
 const ofApps = /^docs\/(apps|contract|supabase-js|errors)/
 
 /** Returns one of these files, or undefined if there is none with this name. */
-export function textFile(name: string, descriptions = ''): string | undefined {
+export function textFile(name: string, api: Api, descriptions = ''): string | undefined {
   if (name === 'llms.txt') return contents(descriptions)
   const page = name.replace(/\.md$/, '')
-  if (page === name || !Object.hasOwn(pages, page)) return undefined
-  const [, path] = pages[page]!
-  return textOf(path).replace(/(?<=\]\()[^):#]+\.md/g, (link) => {
+  const [, text, path] = page === name ? [] : pageOf(page, api)
+  if (!path) return text?.replace(/^<\/?div.*\n+/gm, '').replace(/(?<=\]\(\S+\.html)/g, '.md')
+  return text!.replace(/(?<=\]\()[^):#]+\.md/g, (link) => {
     const target = joinUrl(dirname(path), link)
     const [file] = Object.entries(pages).find(([, [, one]]) => one === target) ?? []
     return file ? `${file}.md` : link
   })
 }
 
-export const textFiles = ['llms.txt', ...Object.keys(pages).map((name) => `${name}.md`)]
+export const textFiles = (
+  api: Api,
+) => ['llms.txt', ...[...Object.keys(pages), ...referenceFiles(api)].map((name) => `${name}.md`)]
 
 function contents(descriptions: string): string {
   const listed = (isListed: (path: string) => boolean) =>
@@ -37,6 +40,7 @@ What a page shows of a request or an answer is checked against the description.
 ## For apps
 
 ${listed((path) => ofApps.test(path))}
+- [API reference](reference.html.md): operations by area, each with samples of curl and the client
 
 ## Descriptions
 

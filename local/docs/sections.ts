@@ -3,7 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 export type Section = { id: string; depth: number; title: string; blocks: string[] }
 
 /** Returns the id that GitHub gives a heading, so that links work both there and on the site. */
-const idOf = (title: string) =>
+export const idOf = (title: string) =>
   title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-')
 
 const plain = (text: string) =>
@@ -25,26 +25,41 @@ function blocksOf(token: Token): string[] {
   return type === 'paragraph' || type === 'blockquote' ? [plain(token.raw)] : []
 }
 
-/** Renders a table. Each cell repeats its column's name, because narrow screens do not show the header. */
-function tableOf({ header, rows }: Tokens.Table): string {
-  const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
-    const inner = text && `<bdi>${marked.Parser.parseInline(tokens)}</bdi>`
-    return `<td data-label="${plain(header[i]!.text)}">${inner}</td>`
-  }
-  const head = header.map(({ tokens }) => `<th>${marked.Parser.parseInline(tokens)}</th>`)
-  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`)
-  return `<table>
+export const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+/** Attributes that let people reach and scroll a wide element by keyboard. */
+const scrolls = (name: string) => `tabindex="0" role="group" aria-label="${escaped(name)}"`
+
+marked.use({
+  renderer: {
+    code: ({ text, lang }) =>
+      `<pre ${scrolls(lang ? `Code: ${lang}` : 'Code')}><code>${escaped(text)}\n</code></pre>\n`,
+    /** Each cell repeats its column's name, because narrow screens do not show the header. */
+    table({ header, rows }) {
+      const names = header.map(({ text }) => plain(text))
+      const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
+        const inner = text && `<bdi>${this.parser.parseInline(tokens)}</bdi>`
+        return `<td data-label="${escaped(names[i]!)}">${inner}</td>`
+      }
+      const head = header.map(({ text, tokens }) =>
+        text ? `<th>${this.parser.parseInline(tokens)}</th>` : '<td></td>'
+      )
+      const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`)
+      return `<div class="table" ${scrolls(`Table: ${names.filter(Boolean).join(', ')}`)}><table>
 <thead><tr>${head.join('')}</tr></thead>
-<tbody>${body.join('\n')}</tbody></table>
+<tbody>${body.join('\n')}</tbody></table></div>
 `
-}
+    },
+  },
+})
 
 export function readPage(markdown: string): { html: string; sections: Section[] } {
   const sections: Section[] = []
   const html = marked.lexer(markdown).map((token) => {
     if (token.type !== 'heading') {
       sections.at(-1)?.blocks.push(...blocksOf(token))
-      return token.type === 'table' ? tableOf(token as Tokens.Table) : marked.parser([token])
+      return marked.parser([token])
     }
     const { depth, text, tokens = [] } = token as Tokens.Heading
     const id = idOf(plain(text))

@@ -1,33 +1,85 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import type axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe as group, expect, test } from 'vitest'
+import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { hasBrowser, openBrowser } from '../../test/client/browser.ts'
+import { projectUrl } from '../../test/support/client.ts'
 import { isNightly } from '../../test/support/nightly.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 import { textFile, textFiles } from './llms.ts'
 import { describe } from './openapi.ts'
+import { type Api, operationsOf } from './reference.ts'
 import { readPage } from './sections.ts'
+import { serveDocs } from './serve.ts'
 import { siteFile, siteFiles } from './site.ts'
 
-const pages = siteFiles.filter((name) => name.endsWith('.html'))
-// The reference takes longer to draw than all other pages, so by day only the test of the search opens it.
-const some = pages.filter((name, at) => isNightly || at % 6 === 0 && name !== 'reference.html')
+const api: Api = exactly(JSON.parse(describe()))
+const files = new Map(siteFiles(api).map((name) => [name, siteFile(name, api)!]))
+const pages = [...files.keys()].filter((name) => name.endsWith('.html'))
+const some = isNightly ? pages : [
+  'index.html',
+  'contract-search.html',
+  'errors.html',
+  'reference.html',
+  'reference-favorites.html',
+]
 const descriptions = ['openapi.json', 'asyncapi.json']
 
 test('every link between its pages leads to a page and to what is on it', () => {
   for (const name of pages) {
-    for (const [, link] of siteFile(name)!.matchAll(/ (?:href|src)="(?!https:|data:)([^"]*)"/g)) {
+    for (const [, link] of files.get(name)!.matchAll(/ (?:href|src)="(?!https:|data:)([^"]*)"/g)) {
       const [file, id] = link!.split('#')
-      expect([...siteFiles, ...descriptions, ''], `${name}: ${link}`).toContain(file)
-      if (id) expect(siteFile(file || name), `${name}: ${link}`).toContain(` id="${id}"`)
+      expect([...files.keys(), ...descriptions, ''], `${name}: ${link}`).toContain(file)
+      if (id) expect(files.get(file || name), `${name}: ${link}`).toContain(` id="${id}"`)
     }
   }
 })
 
+test('every page is light, asks no other host and names each place once', () => {
+  for (const [name, text] of files) {
+    if (name.endsWith('.html')) expect(text.length, name).toBeLessThan(300_000)
+    expect(text, name).not.toMatch(/<(?:script|img|link)[^>]* (?:src|href)="(?:https?:)?\/\//)
+    const ids = [...text.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id)
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at), name).toEqual([])
+  }
+})
+
+test('the reference has every operation on the page of its area, with its errors', () => {
+  for (const { link, title, operation } of operationsOf(api)) {
+    const [file, id] = link.split('#')
+    const page = files.get(file!)!
+    const part = page.slice(page.indexOf(`<h2 id="${id}"`)).split('<h2 id=')[1]
+    expect(part, title).toContain(operation.summary.replaceAll('"', '&quot;'))
+    for (const { content } of Object.values(operation.responses)) {
+      const codes = Object.keys(content?.['application/json']?.examples ?? {})
+      for (const code of codes) expect(part, title).toContain(`<code>${code}</code>`)
+    }
+  }
+})
+
+test('the stack serves it, with its own description; without the functions all but the reference', async () => {
+  const statuses = async (project: string, names: string[]) => {
+    const server = createServer((request, response) => serveDocs(project, request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const answers = names.map((name) => fetch(`http://127.0.0.1:${port}/docs/${name}`))
+    const found = (await Promise.all(answers)).map(({ status }) => status)
+    server.close()
+    return found
+  }
+  const names = ['', 'search-index.js', 'reference.html', 'reference-favorites.html.md', 'none']
+  expect(await statuses(projectUrl, names)).toEqual([200, 200, 200, 200, 404])
+  expect(await statuses('http://127.0.0.1:9', names)).toEqual([200, 200, 503, 503, 404])
+})
+
 test('llms.txt and the pages as written lead to files that are there', () => {
-  for (const name of textFiles) {
-    for (const [, link] of textFile(name)!.matchAll(/\]\((?!https:)([^)#]+)/g)) {
-      expect([...textFiles, ...descriptions], `${name}: ${link}`).toContain(link)
+  for (const name of textFiles(api)) {
+    for (const [, link] of textFile(name, api)!.matchAll(/\]\((?!https:)([^)#]+)/g)) {
+      expect([...textFiles(api), ...descriptions], `${name}: ${link}`).toContain(link)
     }
   }
 })
@@ -44,7 +96,10 @@ test('headings have the ids that GitHub gives them, and their texts are found wi
 })
 
 const origin = 'http://docs.example'
-const openapi = hasBrowser ? describe() : ''
+const axeScript = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
 
 group.runIf(hasBrowser)('in Chromium', () => {
   let browser: Awaited<ReturnType<typeof openBrowser>>
@@ -59,7 +114,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
     await page.route('**/*', async (route) => {
       const { origin: requested, pathname } = new URL(route.request().url())
       const file = requested === origin ? pathname.slice(1) : ''
-      const body = descriptions.includes(file) ? openapi : siteFile(file)
+      const body = files.get(file)
       if (body === undefined) {
         faults.push(route.request().url())
         return await route.abort()
@@ -86,11 +141,65 @@ group.runIf(hasBrowser)('in Chromium', () => {
   test.each([phone, desk])('pages fit %i × %i, and ask nobody else', async (...size) => {
     for (const name of some) {
       const { page, faults, close } = await open(name, size)
-      if (name === 'reference.html') await page.waitForSelector('[id="tag/feed"]')
       await expectFits(page)
       expect(faults, name).toEqual([])
       await close()
     }
+  })
+
+  test.each([['light', desk], ['dark', phone]] as const)(
+    'axe finds nothing where it is %s, and it is so',
+    async (colorScheme, size) => {
+      for (const name of some) {
+        const { page, close } = await open(name, size)
+        await page.emulateMedia({ colorScheme })
+        await page.evaluate(axeScript)
+        const found = await page.evaluate(async () => {
+          const { axe: look } = window as unknown as { axe: typeof axe }
+          const { violations } = await look.run(document, { resultTypes: ['violations'] })
+          return violations.map(({ id, nodes }) =>
+            `${id}: ${nodes.map(({ target }) => target.join(' ')).slice(0, 4).join(' | ')}`
+          )
+        })
+        expect(found, name).toEqual([])
+        const light = await brightness(page)
+        if (colorScheme === 'dark') expect(light, name).toBeLessThan(80)
+        else expect(light, name).toBeGreaterThan(200)
+        await close()
+      }
+    },
+  )
+
+  /** Returns how bright the screen is on average, from 0 to 255. */
+  async function brightness(page: Page): Promise<number> {
+    const shot = (await page.screenshot()).toString('base64')
+    return await page.evaluate(async (data) => {
+      const image = Object.assign(new Image(), { src: `data:image/png;base64,${data}` })
+      await image.decode()
+      const canvas = Object.assign(document.createElement('canvas'), { width: 20, height: 20 })
+      const context = canvas.getContext('2d')!
+      context.drawImage(image, 0, 0, 20, 20)
+      const values = context.getImageData(0, 0, 20, 20).data.filter((_, at) => at % 4 < 3)
+      return values.reduce((sum, value) => sum + value, 0) / values.length
+    }, shot)
+  }
+
+  test('wide code and tables are reached and scrolled by keyboard', async () => {
+    const { page, close } = await open('reference-favorites.html', phone)
+    await page.locator('h2 a').first().focus()
+    const [code, table] = ['Code: ts', 'Table: Parameter, In, Type, What it is'].map((name) =>
+      page.getByRole('group', { name, exact: true }).first()
+    )
+    const isFocused = (one: Locator) => one.evaluate((box) => box === document.activeElement)
+    for (const one of [table!, code!]) {
+      for (let steps = 0; steps < 20 && !await isFocused(one); steps++) {
+        await page.keyboard.press('Tab')
+      }
+      expect(await isFocused(one)).toBe(true)
+    }
+    await page.keyboard.press('ArrowRight')
+    await waitUntil('it has scrolled', () => code!.evaluate((box) => box.scrollLeft > 0))
+    await close()
   })
 
   /** Waits until the page has scrolled and the element is inside the viewport. */
@@ -130,8 +239,8 @@ group.runIf(hasBrowser)('in Chromium', () => {
     expect(await results.first().textContent()).toContain('صيغة الطلب')
     await page.locator('input[type=search]').fill('map/areas get')
     await results.filter({ hasText: 'GET /map/areas' }).first().click()
-    await page.waitForURL(/reference\.html#tag\/map\/operation\/list_map_areas/)
-    await isSeen(page.locator('[id="tag/map/operation/list_map_areas"] h2').first())
+    await page.waitForURL(/reference-map\.html#get-mapareas/)
+    await isSeen(page.getByRole('heading', { name: 'GET /map/areas', exact: true }))
     await expectFits(page)
 
     await page.locator('input[type=search]').fill('qwertyuiop')

@@ -1,12 +1,10 @@
-// Renders the documentation site, which loads nothing from other hosts. Redoc renders the API reference.
+// Renders the documentation site, which loads nothing from other hosts.
 import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { dirname, join as joinUrl } from 'node:path/posix'
 import { root } from '../config/settings.ts'
-import { readPage, type Section } from './sections.ts'
-
-const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
+import { type Api, operationsOf, reference, referenceFiles, referencePage } from './reference.ts'
+import { escaped, readPage, type Section } from './sections.ts'
 
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
@@ -44,16 +42,13 @@ export const pages: Record<string, readonly [title: string, path: string]> = {
   ),
 }
 
-const reference = 'reference.html'
-
 const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url), 'utf8')
 
 export const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Redoc would load its maker's logo from another host, and its search runs in a worker. */
-const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src blob:"
+const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
-const head = (title: string, more = '') =>
+const head = (title: string) =>
   `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -61,17 +56,19 @@ const head = (title: string, more = '') =>
 <meta http-equiv="content-security-policy" content="${policy}">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style>${ownFile('site.css')}${more}</style>`
+<style>${ownFile('site.css')}</style>`
 
 function header(current: string, descriptions: string): string {
   const links = [
     ...Object.entries(guides).map(([file, [title]]) => [file, title] as const),
     [reference, 'API reference'] as const,
   ]
-  const shown = links.map(([file, title]) =>
-    `<a href="${file}"${file === current ? ' aria-current="page"' : ''}>${title}</a>`
-  )
-  return `<header><nav>${shown.join('\n')}
+  const shown = links.map(([file, title]) => {
+    const isInside = file === reference && current.startsWith('reference-')
+    const mark = file === current ? 'page' : isInside && 'true'
+    return `<a href="${file}"${mark ? ` aria-current="${mark}"` : ''}>${title}</a>`
+  })
+  return `<header><nav aria-label="Pages">${shown.join('\n')}
 <a href="${descriptions}openapi.json">openapi.json</a>
 <a href="${descriptions}asyncapi.json">asyncapi.json</a></nav>
 <div role="search"><input type="search" placeholder="Search ( / )" aria-label="Search"
@@ -79,24 +76,16 @@ function header(current: string, descriptions: string): string {
 <ul class="results" aria-live="polite" hidden></ul></div></header>`
 }
 
-const lightOnly =
-  ':root { color-scheme: light; --link: #0b6b57 } img[src*="cdn.redoc"] { display: none }'
-
-const script = (descriptions: string) =>
-  `<script src="site.js" data-descriptions="${descriptions}"></script>`
-
 function contents(sections: Section[]): string {
   const items = sections.filter(({ depth }) => depth === 2 || depth === 3)
     .map(({ id, depth, title }) =>
       `<li${depth === 3 ? ' class="deep"' : ''}><a href="#${id}">${escaped(title)}</a>`
     )
   return items.length
-    ? `<details class="contents" open><summary>On this page</summary>
-<ul>${items.join('\n')}</ul></details>`
+    ? `<nav class="contents" aria-label="On this page"><details open><summary>On this page</summary>
+<ul>${items.join('\n')}</ul></details></nav>`
     : ''
 }
-
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 const linked = (html: string, from: string) =>
   html.replace(/(?<=href=")[^":#]+\.md/g, (link) => {
@@ -104,44 +93,47 @@ const linked = (html: string, from: string) =>
     return Object.keys(pages).find((name) => pages[name]![1] === path) ?? link
   })
 
-const searchIndex = () =>
-  Object.entries(pages).flatMap(([file, [page, path]]) =>
+const searchIndex = (api: Api) => [
+  ...Object.entries(pages).flatMap(([file, [page, path]]) =>
     readPage(textOf(path)).sections.map(({ id, title, blocks }) => ({
-      file,
+      link: `${file}#${id}`,
       page,
-      id,
       title,
       blocks,
     }))
-  )
+  ),
+  ...operationsOf(api).map(({ link, area, title, operation: { summary, description } }) => ({
+    link,
+    page: `API reference: ${area}`,
+    title,
+    blocks: [`${summary}. ${description}`],
+  })),
+]
 
 /** Returns a file of the site. `descriptions` is the path to openapi.json; empty means beside the pages. */
-export function siteFile(name: string, descriptions = ''): string | undefined {
-  if (name === 'redoc.js') return readFileSync(renderer, 'utf8')
+export function siteFile(name: string, api: Api, descriptions = ''): string | undefined {
   if (name === 'site.js') return ownFile(name)
-  if (name === 'search-index.js') return `searchIndex = ${JSON.stringify(searchIndex())}\n`
-  if (name === reference) {
-    return `${head('API reference', lightOnly)}
-${header(reference, descriptions)}
-<redoc spec-url="${descriptions}openapi.json" hide-download-buttons="true" native-scrollbars="true"
-  required-props-first="true" json-sample-expand-level="2" schema-expansion-level="0"></redoc>
-<script src="redoc.js"></script>
-${script(descriptions)}`
-  }
-  if (!Object.hasOwn(pages, name)) return undefined
-  const [title, path] = pages[name]!
-  const { html, sections } = readPage(textOf(path))
-  return `${head(title)}
+  if (name === 'search-index.js') return `searchIndex = ${JSON.stringify(searchIndex(api))}\n`
+  const [title, text, path = ''] = pageOf(name, api)
+  if (!text) return undefined
+  const { html, sections } = readPage(text)
+  return `${head(title!)}
 ${header(name, descriptions)}
 <div class="page">${contents(sections)}
 <main>${linked(html, path)}</main></div>
-${script(descriptions)}`
+<script src="site.js"></script>`
 }
 
-export const siteFiles = [
+/** Returns a page's title, its Markdown, and its path if it is a file; empty if there is no such page. */
+export function pageOf(name: string, api: Api): [title?: string, text?: string, path?: string] {
+  if (!Object.hasOwn(pages, name)) return referencePage(name, api) ?? []
+  const [title, path] = pages[name]!
+  return [title, textOf(path), path]
+}
+
+export const siteFiles = (api: Api) => [
   ...Object.keys(pages),
-  reference,
-  'redoc.js',
+  ...referenceFiles(api),
   'site.js',
   'search-index.js',
 ]

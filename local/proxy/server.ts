@@ -51,7 +51,7 @@ export function openProxy(given: Given): Server {
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
     else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
     else if (url.startsWith('/realtime/v1/')) void toRealtime(parts, request, response)
-    else if (/^\/docs(?=[/?]|$)/.test(url)) serveDocs(request, response)
+    else if (/^\/docs(?=[/?]|$)/.test(url)) void serveDocs(parts.stack.url, request, response)
     else notFound(request, response)
   })
   // Idle connections stay open longer than clients keep them, so that none closes just as a request arrives.

@@ -1,6 +1,5 @@
 'use strict'
 
-const script = document.currentScript
 const element = (name, attributes, ...children) => {
   const made = Object.assign(document.createElement(name), attributes)
   made.append(...children)
@@ -29,7 +28,7 @@ async function copy(text) {
   return copied
 }
 
-const contents = document.querySelector('.contents')
+const contents = document.querySelector('.contents details')
 const isWide = matchMedia('(min-width: 68rem)')
 if (contents) {
   const follow = () => (contents.open = isWide.matches)
@@ -45,36 +44,14 @@ const field = document.querySelector('input[type=search]')
 const results = document.querySelector('.results')
 let index
 
-/** Loads the sections of all pages, and the API's operations if its description can be read. */
+/** Loads the search index: the sections of all pages, and the API's operations. */
 const loadIndex = () =>
-  index ??= Promise.all([
-    new Promise((resolve, reject) => {
-      const source = new URL('search-index.js', script.src).href
-      document.head.append(
-        element('script', {
-          src: source,
-          onload: () => resolve(globalThis.searchIndex),
-          onerror: reject,
-        }),
-      )
-    }),
-    fetch(`${script.dataset.descriptions}openapi.json`)
-      .then((response) => response.json()).then(operationsOf, () => []),
-  ]).then(([sections, operations]) =>
-    [...sections, ...operations].map((section) => ({
+  index ??= new Promise((onload, onerror) =>
+    document.head.append(element('script', { src: 'search-index.js', onload, onerror }))
+  ).then(() =>
+    globalThis.searchIndex.map((section) => ({
       ...section,
       seen: [section.title, ...section.blocks].map(plain),
-    }))
-  )
-
-const operationsOf = ({ paths }) =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { tags, operationId, summary, description = '' }]) => ({
-      file: 'reference.html',
-      page: 'API reference',
-      id: `tag/${tags[0]}/operation/${operationId}`,
-      title: `${method.toUpperCase()} ${path}`,
-      blocks: [`${summary}. ${description}`],
     }))
   )
 
@@ -128,10 +105,11 @@ function marked(text, words) {
 function resultOf(section, words) {
   const { line, phrase } = excerpt(section, words)
   // The link leads to the exact words if the browser supports text fragments, otherwise to the heading.
-  const text = phrase && section.file !== 'reference.html'
+  // On pages of the reference the same words occur in many operations.
+  const text = phrase && !section.link.startsWith('reference')
     ? `:~:text=${encodeURIComponent(phrase).replaceAll('-', '%2D')}`
     : ''
-  const link = element('a', { href: `${section.file}#${section.id}${text}` })
+  const link = element('a', { href: section.link + text })
   link.append(element('b', {}, ...marked(section.title, words)), ` ${section.page}`)
   link.append(element('small', {}, ...line))
   return element('li', {}, link)
