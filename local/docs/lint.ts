@@ -26,12 +26,18 @@ const excused: Record<string, string> = {
   'tags-alphabetical': taste,
 }
 
+/** A rule below `not` requires fields that the object around it defines. */
+const isOfTheOuter = (ruleId: string, pointer = '') =>
+  ruleId === 'no-required-schema-properties-undefined' && pointer.includes('/not/')
+
 async function faultsOf(description: string): Promise<string[]> {
   const config = await createConfig({ extends: ['all'] })
   const problems = await lintFromString({ source: description, config })
   return [
     ...problems
-      .filter(({ ruleId }) => !Object.hasOwn(excused, ruleId))
+      .filter(({ ruleId, location }) =>
+        !Object.hasOwn(excused, ruleId) && !isOfTheOuter(ruleId, location[0]?.pointer)
+      )
       .map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`),
     ...undescribedFields(JSON.parse(description)).map((path) => `${path} has no sentence`),
   ]

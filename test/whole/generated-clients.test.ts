@@ -1,5 +1,5 @@
-// Generates clients in Kotlin, Go and Python with the commands of docs/apps.md and checks that they compile,
-// decode an app's first screens, send pictures, documents and a listing, delete and sign out. This requires
+// Generates clients in Kotlin, Swift, Go and Python with the commands of docs/apps.md and checks that they
+// compile, decode an app's first screens, send pictures, documents and a listing, delete and sign out. This needs
 // GENERATORS, a folder filled as in the nightly workflow. Nothing is downloaded, and the results are removed.
 import { execFile } from 'node:child_process'
 import {
@@ -195,6 +195,27 @@ describe.runIf(given)(
       ])
       const everything = `${built}${delimiter}${classpath}`
       await check((inputs) => run('java', ['-cp', everything, 'MainKt', ...inputs]), changes)
+    }, 600_000)
+
+    test('Swift', async () => {
+      const program = ['java', '-jar', jar('openapi-generator-cli')]
+      const described = older
+      const cwd = await generate('Swift', 'openapi-generator-cli', program, { described })
+      const swiftc = (module: string, files: string[], ...how: string[]) =>
+        run('swiftc', [
+          ...['-swift-version', '6', '-wmo', '-I', '.', '-module-name', module],
+          ...how,
+          ...files,
+        ], { cwd })
+      const library = ['-parse-as-library', '-emit-module', '-emit-library', '-static']
+      await swiftc('MobileCoreServices', [join(ours, 'linux.swift')], ...library)
+      await swiftc('Market', globSync(join(cwd, 'market/Sources/**/*.swift')), ...library)
+      const written = ['main.swift', 'forms.swift'].map((name) => join(ours, name))
+      const linked = ['-L', '.', '-lMarket', '-lMobileCoreServices', '-o', 'walk']
+      await swiftc('Walk', written, ...linked)
+      await check((inputs) => run(join(cwd, 'walk'), inputs), {
+        favorites: ['unknown_default_open_api', 'active'],
+      })
     }, 600_000)
 
     test('Go', async () => {

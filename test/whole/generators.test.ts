@@ -70,6 +70,12 @@ test('an object has fields or values of a kind, or is free: nowhere fields and a
   ).toEqual([])
 })
 
+test('no rule for several fields has `properties`, of which generators make classes', () => {
+  const rules = all.flatMap(({ schema }) => 'not' in schema ? JSON.stringify(schema.not) : [])
+  expect(rules.length).toBeGreaterThan(5)
+  expect(rules.filter((rule) => rule.includes('"properties"'))).toEqual([])
+})
+
 test('no two components have one name, of whatever kind they are', () => {
   const { schemas, parameters, responses } = components
   const names = [schemas, parameters, responses].flatMap(Object.keys)

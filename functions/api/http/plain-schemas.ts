@@ -86,7 +86,7 @@ function plain(schema: Schema, name: string, resolve: Resolve, nameIt: NameIt): 
   return plainValue(rest)
 }
 
-const isFull = (object: unknown) => Object.keys(Object(object)).length > 0
+export const isFull = (object: unknown) => Object.keys(Object(object)).length > 0
 
 /**
  * Gives numbers the format "double". Keeps an enum only if generators can derive a distinct name for each
@@ -143,19 +143,15 @@ function union(parts: Schema[], resolve: Resolve): Schema {
 }
 
 /**
- * Requires the fields of exactly one of these objects. The rule is nested under `not`, which generators
- * ignore.
+ * Requires the fields of exactly one of these objects. The rule is nested under `not`, from which generators
+ * derive no fields.
  */
 function oneOf(objects: Schema[]) {
   const own = objects.map(({ required = [] }, nth) =>
     required.filter((name) => !objects.some((one, other) => other !== nth && one.properties![name]))
   )
   if (!own.every((names) => names.length)) return {}
-  const forms = own.map((required) => ({
-    properties: Object.fromEntries(required.map((name) => [name, {}])),
-    required,
-  }))
-  return { not: { not: { oneOf: forms } } }
+  return { not: { not: { oneOf: own.map((required) => ({ required })) } } }
 }
 
 /**
