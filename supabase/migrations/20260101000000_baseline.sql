@@ -2089,7 +2089,8 @@ begin
 end
 $$;
 comment on function private.require_identity_type is
-  'Raises the errors of require_identity, or 403 identity_type_required.';
+  'Returns the acting identity of this type, or raises the errors of require_identity or 403 '
+  'identity_type_required.';
 
 grant execute on function private.is_ignored to authenticated;
 grant execute on function private.require_open to anon, authenticated, backend;
@@ -11645,8 +11646,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not answer ? 'reference' then
-    -- The provider returned no reference. This may be our own request, to which the response was
-    -- lost.
+    -- The provider returned no reference. This may be our own request, whose response was lost.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
@@ -19260,10 +19260,9 @@ begin
 end
 $$;
 comment on function private.reading_negations is
-  'Merges each negation into the item that it negates: the next one that is not a stopword. Items '
-  'added to it with "and" or "or" are negated too. The fields kind, area and governorate become '
-  'not kind, not area and not governorate. furnished gets the other codes. Everything else becomes '
-  'unclear.';
+  'Merges each negation into the next item that is not a stopword. Items of the same field (or area '
+  'and governorate; not furnished) joined to it by "and" or "or" are negated too. kind, area and '
+  'governorate become not kind and so on, furnished gets the other codes, all else becomes unclear.';
 
 -- sql/08_reading/2_rules_numbers.sql
 
