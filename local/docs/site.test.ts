@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe as group, expect, test } from 'vitest'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { hasBrowser, openBrowser } from '../../test/client/browser.ts'
 import { projectUrl } from '../../test/support/client.ts'
-import { isNightly } from '../../test/support/nightly.ts'
+import { bulk, isNightly } from '../../test/support/nightly.ts'
 import { waitUntil } from '../../test/support/wait.ts'
+import { slowness } from '../../test/suite/slowness.ts'
 import { textFile, textFiles } from './llms.ts'
 import { describe } from './openapi.ts'
 import { type Api, operationsOf } from './reference.ts'
@@ -168,6 +169,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
         await close()
       }
     },
+    bulk(1_500_000, 300_000) * slowness,
   )
 
   /** Returns how bright the screen is on average, from 0 to 255. */
