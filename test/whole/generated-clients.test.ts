@@ -208,11 +208,16 @@ describe.runIf(given)(
           ...files,
         ], { cwd })
       const library = ['-parse-as-library', '-emit-module', '-emit-library', '-static']
-      await swiftc('MobileCoreServices', [join(ours, 'linux.swift')], ...library)
+      const page = readFileSync('docs/apps/swift.md', 'utf8')
+      const [forms, linux] = [...page.matchAll(/```swift\n(.*?)```/gs)].map(([, code], nth) => {
+        const file = join(cwd, `copied-${nth}.swift`)
+        writeFileSync(file, code!)
+        return file
+      })
+      await swiftc('MobileCoreServices', [linux!], ...library)
       await swiftc('Market', globSync(join(cwd, 'market/Sources/**/*.swift')), ...library)
-      const written = ['main.swift', 'forms.swift'].map((name) => join(ours, name))
       const linked = ['-L', '.', '-lMarket', '-lMobileCoreServices', '-o', 'walk']
-      await swiftc('Walk', written, ...linked)
+      await swiftc('Walk', [join(ours, 'main.swift'), forms!], ...linked)
       await check((inputs) => run(join(cwd, 'walk'), inputs), {
         favorites: ['unknown_default_open_api', 'active'],
       })
