@@ -55,6 +55,7 @@ const chosen = (present: Example[], ...others: Example[]) =>
     Object.fromEntries(present.map((one) => ['get_thing', one])),
     found({ get_thing: others }),
     validate,
+    schemas,
   ).get_thing
 
 describe('an example', () => {
@@ -76,9 +77,32 @@ describe('an example', () => {
     expect(chosen(wrong)).toBeUndefined()
   })
 
+  test('gets null for a field that is new, where that may be null', () => {
+    const taught = (colour: object) => {
+      const newer = {
+        Thing: {
+          ...schemas.Thing,
+          properties: { ...schemas.Thing.properties, colour },
+          required: ['id', 'colour'],
+        },
+      }
+      const kept = chooseExamples(
+        operationsOf(structuredClone(description)),
+        { get_thing: good },
+        undefined,
+        validatorOf(newer),
+        newer,
+      )
+      return kept.get_thing?.answer
+    }
+    expect(taught({ type: ['string', 'null'] })).toEqual({ id: '1', colour: null })
+    expect(taught(text)).toBeUndefined()
+    expect(good.answer).toEqual({ id: '1' })
+  })
+
   test('has the body that its operation needs', () => {
     const put = (example: Example) =>
-      chooseExamples(operations, { put_thing: example }, undefined, validate).put_thing
+      chooseExamples(operations, { put_thing: example }, undefined, validate, schemas).put_thing
     expect(put({ request: 'PUT /things/1', body: { id: '1' }, status: 204 })).toBeDefined()
     expect(put({ request: 'PUT /things/1', status: 204 })).toBeUndefined()
     expect(put({ request: 'PUT /things/1', body: { id: 1 }, status: 204 })).toBeUndefined()

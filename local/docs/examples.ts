@@ -117,7 +117,7 @@ export function faultsOf(example: Example, operation: Operation, validate: Valid
 export const typeOf = (value: unknown) =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 
-type Visit = (object: Record<string, unknown>, place: string, kind: string) => void
+type Visit = (object: Record<string, unknown>, place: string, kind: string, parts: Schema[]) => void
 
 const partsOfSchemas = new WeakMap<Schema, Schema[]>()
 
@@ -155,7 +155,7 @@ export function visitObjects(value: unknown, schema: Schema, schemas: Schemas, v
     if (!kinds.length) return
     const named = kinds.flatMap((part) => names.get(part) ?? [])
     const kind = named.length === kinds.length ? named.join('|') : ''
-    visit(value as Record<string, unknown>, place, kind)
+    visit(value as Record<string, unknown>, place, kind, kinds)
     for (const [name, one] of Object.entries(value)) {
       if (typeof one !== 'object') continue
       const described = parts.flatMap(({ properties }) => {
@@ -209,19 +209,40 @@ export function wrongExamples(description: Described): string[] {
   })
 }
 
+/** Returns an example in which fields that the description has since required are null, where they may be. */
+function completed(example: Example, { responses }: Operation, schemas: Schemas): Example {
+  const schema = responses[example.status]?.content?.['application/json']?.schema
+  if (!schema) return example
+  const answer = structuredClone(example.answer)
+  const mayBeNull = (one: Schema) =>
+    partsOf(one, schemas).some(({ type }) => [type].flat().includes('null'))
+  visitObjects(answer, schema, schemas, (object, _place, _kind, parts) => {
+    for (const { properties = {}, required = [] } of parts) {
+      const missing = required.filter((name) => !(name in object))
+      if (!Object.keys(object).every((name) => name in properties)) continue
+      if (missing.every((name) => properties[name] && mayBeNull(properties[name]))) {
+        for (const name of missing) object[name] = null
+      }
+    }
+  })
+  return { ...example, answer }
+}
+
 /** Chooses a valid example for each operation that has one. */
 export function chooseExamples(
   operations: Operation[],
   present: Examples,
   found: Found | undefined,
   validate: Validate,
+  schemas: Schemas,
 ): Examples {
   const chosen: Examples = {}
   for (const operation of operations) {
     const { id } = operation
     const own = present[id]
     const isTrue = own && !(found?.whole && untrueIn(id, own, found).length)
-    const example = [...(isTrue ? [own] : []), ...(found?.examples[id] ?? [])]
+    const ours = isTrue ? [own, completed(own, operation, schemas)] : []
+    const example = [...ours, ...(found?.examples[id] ?? [])]
       .find((one) => !faultsOf(one, operation, validate).length)
     if (example) chosen[id] = example
   }

@@ -21,9 +21,11 @@ import { validatorOf } from './validators.ts'
 for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path), text)
 
 const description = exactly(JSON.parse(describe()))
-const validate = validatorOf(description.components.schemas)
+const { schemas } = description.components
+const validate = validatorOf(schemas)
 const present = process.argv.includes('--anew') ? {} : readExamples()
-const examples = chooseExamples(operationsOf(description), present, readFound(), validate)
+const operations = operationsOf(description)
+const examples = chooseExamples(operations, present, readFound(), validate, schemas)
 writeFileSync(join(root, examplesFile), printExamples(examples))
 
 const site = join(root, 'site')
